@@ -152,16 +152,16 @@ def _speed() -> str:
         f"Learning from {n_rows} rows of {n_columns} variables takes "
         f"{learning['truism, trees and mining (s)']:.1f} s on two cores with the paper's scoring; "
         f"scikit-learn takes {learning['times as fast as scikit-learn (target 30)']:.0f} times as "
-        f"long for the trees alone. With default settings learning takes "
+        f"long to grow the trees alone. With default settings, learning takes "
         f"{ours['learning, evidence / paper (limit 3)']:.1f} times as long. A million such rows "
         f"are scored in {ours['paper, 1,000,000 rows (s)']:.1f} s with the paper's scoring; "
-        f"IsolationForest takes {scoring['IsolationForest (s)']:.1f} s. With default settings "
-        f"they take {raced[f'{plant} (s, median of 7)']:.1f} s, "
-        f"{raced[f'{plant}, times as fast as IsolationForest']:.1f} times as fast as IsolationForest, "
-        f"which scores on one core where truism uses all, and {share:.0f} % of its processor time; "
-        f"KDD Cup 99's test table, mostly attacks, is scored "
+        f"IsolationForest takes {scoring['IsolationForest (s)']:.1f} s. With default settings they "
+        f"take {raced[f'{plant} (s, median of 7)']:.1f} s and {share:.0f} % of IsolationForest's "
+        f"processor time; by the clock, truism is "
+        f"{raced[f'{plant}, times as fast as IsolationForest']:.1f} times as fast, because it uses "
+        f"all cores and IsolationForest one. On KDD Cup 99's test table, mostly attacks, it is "
         f"{raced[f'{connections}, times as fast as IsolationForest']:.1f} times as fast. "
-        f"One core or two, the results are the same to the last bit."
+        f"Results are bit-identical on one core and on two."
     )
 
 

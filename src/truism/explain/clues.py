@@ -1,4 +1,4 @@
-"""The evidence against a row, piece by piece, as values; `reasons` puts it into words.
+"""The evidence against a row, piece by piece, as values; `explain.words` puts it into sentences.
 
 None can hold itself, so the garbage collector has nothing to look for in them (``gc=False``): there may
 be millions.
