@@ -6,7 +6,7 @@ from typing import Any
 
 from truism import __version__
 
-sys.path.insert(0, str(Path(__file__).parent))  # figures.py
+sys.path.insert(0, str(Path(__file__).parent))  # figures.py and fields.py
 
 project, author, release = "truism", "the authors of truism", __version__
 extensions = [
@@ -16,6 +16,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "fields",
 ]
 exclude_patterns = ["map.txt", "examples"]
 default_role = "py:obj"
