@@ -821,7 +821,8 @@ FAILURES = [
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--label", "pump"],
-        "Error: --label must be given with --report, which compares scores with labels.\n",
+        "Error: --label must not be a variable of the model, got 'pump'.\n"
+        "Hint: learn again without that column.\n",
     ),
     (
         ["check", "today.csv", "-m", "m.truism.json", "--report", "r.html", "--label", "pum"],

@@ -43,13 +43,12 @@ def test_labels_give_segments_and_areas(summary):
         ("nowhere", "label must name a column of the table, got 'nowhere'."),
         (
             "note",
-            "label must name a column of numbers or booleans, got 'note'.\n"
-            "Hint: 0 and false mean normal, everything else anomalous.",
+            "label must mark some rows and not all, got 'note'.\nHint: all its rows are anomalous.",
         ),
         (
             "degree",
-            "label must name a column of whole numbers or booleans, got 'degree'.\n"
-            "Hint: it holds 0.5; 0 and false mean normal, everything else anomalous.",
+            "label must name a column of whole numbers, booleans or texts, got 'degree'.\n"
+            "Hint: it holds 0.5; 0 means normal, other numbers anomalous.",
         ),
         (
             "flow",

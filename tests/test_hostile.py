@@ -146,8 +146,8 @@ def test_frames_with_numbers_for_names_are_arrays():
 
 
 def test_an_all_missing_column_is_left_out_and_noticed():
-    for nothing in ([None] * 40, [math.nan] * 40, pd.Series([pd.NA] * 40, dtype="Int64")):
-        detector = fit(pd.DataFrame({"u": ["a", "b"] * 20, "e": nothing}))
+    for nothing in ([None] * 120, [math.nan] * 120, pd.Series([pd.NA] * 120, dtype="Int64")):
+        detector = fit(pd.DataFrame({"u": ["a", "b"] * 60, "e": nothing}))
         assert detector.model_.notices == ("Column 'e' is left out: every value is missing.",)
         assert detector.predict(pd.DataFrame({"u": ["a"], "e": [None]})).tolist() == [1]
 

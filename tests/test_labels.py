@@ -141,5 +141,5 @@ def test_a_label_is_not_learned_and_tells_how_well_a_check_did(tmp_path, monkeyp
     out, err, code = run("check", "today.csv", "-m", "m.json", "--label", "flow")
     assert (code, err.splitlines()[0]) == (
         2,
-        "Error: --label must not name a variable of the model, got 'flow'.",
+        "Error: --label must not be a variable of the model, got 'flow'.",
     )

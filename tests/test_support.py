@@ -175,7 +175,7 @@ def test_under_evidence_scoring_a_rule_needs_one_percent_of_the_rows_and_a_dozen
     model = tune(table, WEIGHED)
     assert model.provenance.min_support == usual_support(n_rows).value
     assert model.provenance.trials == ()
-    assert model.provenance.notices == ()
+    assert [notice.code for notice in model.provenance.notices] == ["few_rows"] * (n_rows < 100)
     assert model.settings == WEIGHED
 
 

@@ -356,9 +356,11 @@ def _label(wanted: Wanted, rows: InputRows) -> str | None:
     if wanted.label is None:
         return learned if learned in rows.opening.names else None
     if wanted.label in rows.checker.model.schema.names:
-        raise ParameterError(
-            f"--label must not name a variable of the model, got {wanted.label!r}.",
-            "learn again with --label, so that it is no variable.",
+        raise ParameterError.of(
+            "label",
+            "not be a variable of the model",
+            wanted.label,
+            "learn again without that column.",
         )
     if wanted.label not in rows.opening.names:
         read_labels(rows.opening, wanted.label)  # which refuses it

@@ -175,6 +175,8 @@ class Summary(msgspec.Struct, frozen=True):
     n_patterns: int
     # where the other incidents are; neighbours are merged if there are very many
     weaker: tuple[Span, ...]
+    in_short: tuple[Fact, ...]  # what is always true, with its rows and the rules behind it
+    constants: str  # what never changes
     # the rules that are listed, how many the model has, and how many of them were checked
     rules: tuple[RuleLine, ...]
     n_rules: int

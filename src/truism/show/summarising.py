@@ -19,7 +19,9 @@ from truism.explain.words import Reason
 from truism.export.records import rule_records
 from truism.incidents.events import shares_of
 from truism.model.model import Model
+from truism.model.predicates import conjunction
 from truism.model.schema import Numeric
+from truism.model.summary import N_STATEMENTS
 from truism.model.wording import Legend, count, percent
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
@@ -131,6 +133,7 @@ def summarise(
         () if findings.ordered else findings.patterns[:MAX_PATTERNS],
         len(findings.patterns),
         _weaker(axis, findings, shown) if findings.ordered else (),
+        *_in_short(model),
         _rules(scorer, table, cards),
         len(model.rules),
         len(model.active_rules),
@@ -217,6 +220,16 @@ def _rules(scorer: Scorer, table: Table, cards: Sequence[Card]) -> tuple[RuleLin
         if is_needed or (rank < MAX_RULES and room >= 0):
             lines.append(RuleLine(record, broken.get(rule, 0), tuple(named.get(record.id, ()))))
     return tuple(lines)
+
+
+def _in_short(model: Model) -> tuple[tuple[Fact, ...], str]:
+    """Sum up the rules: statements with their rows and the rules behind them, and what never changes."""
+    summary, words = model.summary(N_STATEMENTS), model.words
+    statements = tuple(
+        Fact(statement.text(words), f"{statement.count:,} rows · {statement.behind}")
+        for statement in summary.statements
+    )
+    return statements, conjunction(summary.constants, words.after_predicate)
 
 
 def _variables(scorer: Scorer, table: Table, findings: Findings) -> tuple[VariableLine, ...]:

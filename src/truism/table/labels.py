@@ -20,7 +20,8 @@ from truism.table.notices import Notice
 NORMAL = {"", "0", "no", "n", "none", "false", "normal", "ok", "good", "benign", "healthy"}
 MAX_VALUES = 5  # that a column may have which looks like a label
 _NINES = re.compile(r"-9{2,}")
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_HUMP = re.compile(r"([a-z])([A-Z])")  # where one word of isAttack ends and the next begins
+_WORD = re.compile(r"[a-z]+")
 _LABELS = {
     *("anomaly", "anomalies", "anomalous", "outlier", "outliers", "label", "labels", "changepoint"),
     *("attack", "attacks", "att", "intrusion", "malicious", "fraud", "fraudulent"),
@@ -106,7 +107,7 @@ def _looks_like_label(column: Column) -> bool:
     >>> [_looks_like_label(column) for column in table.columns]
     [True, True, False]
     """
-    words = {word.casefold() for word in _WORDS.findall(column.name)}
+    words = {*_WORD.findall(_HUMP.sub(r"\1 \2", column.name).casefold())}
     if not words & _LABELS and column.name.casefold() not in _WHOLE_NAMES:
         return False
     if column.kind not in ("number", "boolean", "text") or not len(column.present):
