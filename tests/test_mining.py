@@ -237,12 +237,6 @@ def test_a_small_budget_says_so():
     )
 
 
-def test_no_time_means_no_rules():
-    truths = [[T] * 3 + [F] * 7, [T] * 5 + [F] * 5]
-    found = mined(truths, [0, 1], budget=Budget(max_seconds=-1.0))
-    assert (found.rules, found.complete_to) == ((), 0)
-
-
 @given(truth_tables(), thresholds, ratios, st.integers(2, 3))
 def test_repeating_all_rows_scales_only_counts(drawn, min_support, support_ratio, times):
     truths, variables = drawn

@@ -197,7 +197,7 @@ def test_a_key_that_is_in_no_section_is_refused():
 
 def test_the_digest_is_that_of_the_content_as_it_was_read():
     def forget(plain):
-        del plain["settings"]["max_seconds"]  # a default
+        del plain["settings"]["max_rules"]  # a default
 
     assert decode_model(damaged(forget)) == MODEL
 

@@ -362,7 +362,6 @@ def broken_worths(
         budget=Budget(
             settings.max_nodes * len(members),
             settings.max_rules * len(members),
-            settings.max_seconds,
         ),
         n_jobs=n_jobs,
     )

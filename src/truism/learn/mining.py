@@ -10,8 +10,6 @@ Antecedents are searched by length, so that stopping at the budget means "comple
 """
 
 import itertools
-import math
-import time
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
@@ -37,13 +35,11 @@ _BATCH, _N_PARTS = 64, 32  # predicates searched before budgets are looked at, i
 class Budget(msgspec.Struct, frozen=True):
     """When to stop before the next antecedent length.
 
-    By the sets of predicates whose rows are counted at one length, by the unit rules altogether, or by
-    time; with a limit of time the result depends on the machine, so there is none by default.
+    By the sets of predicates whose rows are counted at one length, or by the unit rules altogether.
     """
 
     max_nodes: int = MAX_NODES
     max_rules: int = MAX_RULES
-    max_seconds: float | None = None
 
 
 class UnitRule(msgspec.Struct, frozen=True, gc=False, order=True):
@@ -190,9 +186,6 @@ class Miner:
         # Predicates for which longer antecedents may exist, on either side of the arrow.
         self.open_inside = list(range(len(true)))
         self.open_outside = list(range(len(true)))
-        started = time.monotonic()
-        limit = budget.max_seconds
-        self.deadline = math.inf if limit is None else started + limit
 
     def longest(self, wanted: int) -> int:
         """How many predicates an antecedent can have: no two of one variable, nor the consequent's."""
@@ -246,8 +239,7 @@ class Miner:
                 self.open_inside += [each.r] if each.more_inside else []
                 self.open_outside += [each.r] if each.more_outside else []
             advance(min(start + _BATCH, len(rarest)), len(rarest))
-            over = nodes > self.budget.max_nodes or (self.n_rules + n_found > self.budget.max_rules)
-            if over or time.monotonic() > self.deadline:
+            if nodes > self.budget.max_nodes or self.n_rules + n_found > self.budget.max_rules:
                 return None
         self.n_nodes += nodes
         kept = self._minimal(

@@ -122,7 +122,7 @@ class Search:
             variable_numbers(self.predicates),
             self._least_in_sample,
             max_predicates=settings.longest,
-            budget=Budget(settings.max_nodes, settings.max_rules, settings.max_seconds),
+            budget=Budget(settings.max_nodes, settings.max_rules),
             n_jobs=self.n_jobs,
             advance=functools.partial(self.progress, "mining"),
             counted=self.true.shape[1],

@@ -140,7 +140,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     # the search budget; see `truism.learn.mining.Budget`
     max_nodes: int = MAX_NODES
     max_rules: int = MAX_RULES
-    max_seconds: float | None = None
 
     def __post_init__(self) -> None:
         auto = "be 'auto' or "
@@ -160,9 +159,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             IncidentRate.parse(self.max_false_incidents)
         check_whole("max_nodes", self.max_nodes, 1)
         check_whole("max_rules", self.max_rules, 1)
-        if self.max_seconds is not None:
-            constraint = "be None or finite and above 0"
-            check_number("max_seconds", self.max_seconds, constraint, above=0.0, below=math.inf)
         for name, allowed in (("cutoffs", CUTOFFS), ("scoring", SCORINGS)):
             value = getattr(self, name)
             if value not in allowed:
