@@ -73,5 +73,7 @@ def test_the_container_runs():
     if docker is None or subprocess.run([docker, "info"], capture_output=True).returncode:
         pytest.skip("there is no engine for containers")
     subprocess.run([docker, "build", "--tag", "truism-test", ROOT], check=True)
-    said = subprocess.run([docker, "run", "--rm", "truism-test", "--version"], capture_output=True)
-    assert truism.__version__ in said.stdout.decode()
+    printed = subprocess.run(
+        [docker, "run", "--rm", "truism-test", "--version"], capture_output=True
+    )
+    assert truism.__version__ in printed.stdout.decode()

@@ -39,4 +39,6 @@ if __name__ == "__main__":
     # Examples call the program of this environment.
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     state = output.with_name(f"{output.name}-state")
-    sys.exit(main(["-q", "-W", "--keep-going", "-d", str(state), str(source), str(output)]))
+    failed = main(["-q", "-W", "--keep-going", "-d", str(state), str(source), str(output)])
+    print(f"{output}: {'not complete' if failed else 'open index.html'}")
+    sys.exit(failed)
