@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType
 from urllib.parse import unquote, urlsplit
@@ -117,3 +118,14 @@ def test_every_public_name_is_in_the_reference_with_an_example():
         last = name.rpartition(".")[2]
         assert re.search(rf"(?m)(:: .*\b{last}$|``.*\b{last}``)", pages), name
         assert last in code, name
+
+
+def test_what_the_reference_describes_exists():
+    for page in REFERENCE:
+        text = page.read_text("utf-8")
+        for name in re.findall(r"(?m)^\.\. auto(?:class|function|exception):: (truism\..+)$", text):
+            module, _, last = name.rpartition(".")
+            thing = getattr(import_module(module), last)
+            options = re.search(rf"{re.escape(name)}\n   :members: (.+)", text)
+            for member in options[1].split(", ") if options else ():
+                assert hasattr(thing, member), f"{name}.{member}"
