@@ -42,7 +42,11 @@ class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.names, self.links, self.loads = {""}, [], []
+        self.text = ""
         self.feed(path.read_text("utf-8"))
+
+    def handle_data(self, data):
+        self.text += data
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
@@ -53,6 +57,19 @@ class Page(HTMLParser):
             self.loads.append(found["src"])
         elif tag == "link" and found.get("rel") in ("stylesheet", "preload", "icon"):
             self.loads.append(found["href"])
+
+
+SEEN = {  # what the text of an example rests on
+    "1_plant": "AIT504: Makes the permeate seem as salty as raw water.",
+    "2_server": ": 1 days ",
+    "3_network": "scan 60 of 60, theft 5 of 5",
+    "4_parts": "reported although right: 0 of 495",
+    "5_job": "4 opened, 4 different",
+    "6_accept": "remedy: learn",
+    "7_large": "1,200,000 rows, 4 variables",
+    "8_sql": "200 rules with a condition",
+    "9_pyod": "attacked: AIT504",
+}
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +88,13 @@ def test_every_page_is_in_the_site(site):
     assert sorted(name for name in pages if f"{name}.html" not in site) == []
     examples = {f"gallery/{path.stem}.html" for path in SITE.glob("examples/plot_*.py")}
     assert sorted(examples - {*site}) == []
+
+
+@pytest.mark.slow
+def test_examples_see_what_they_say(site):
+    for name, seen in SEEN.items():
+        assert seen in site[f"gallery/plot_{name}.html"].text, name
+    assert {f"plot_{name}.py" for name in SEEN} == {p.name for p in SITE.glob("examples/plot_*")}
 
 
 @pytest.mark.slow

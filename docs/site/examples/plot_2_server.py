@@ -61,10 +61,10 @@ full = night.loc[night["disk used %"] >= 99.9, "time"].iloc[0]
 first = min(
     incident.started for incident in reported if incident.blames[0].variable == "disk used %"
 )
-print(f"first reported {first}, full {full}")
+print(f"first reported {first}, full {full}: {full - first} before")
 
 # %%
-# What was seen: the disk was reported when it left the range of training, 27 hours before it was
-# full. That writing stopped and requests failed in the end is a second story, with the variables
-# that say so.
+# What was seen: the disk was reported when it left the range of training, more than a day before it
+# was full. That writing stopped and requests failed in the end is a second story, with the
+# variables that say so.
 plot.scores(detector, night)
