@@ -89,12 +89,12 @@ Examples:
     "--mute",
     multiple=True,
     metavar="VAR|all",
-    help="The variable that is not judged then; may be repeated.  [default: those to blame]",
+    help="Variable that is not judged under it; may be repeated.  [default: those to blame]",
 )
-@click.option("--undo", metavar="ID", help="Take an acceptance back, in the ledger too.")
+@click.option("--undo", metavar="ID", help="Revoke an acceptance, also in the ledger.")
 @click.option("--reason", metavar="TEXT", help="Why the rows are normal; kept in the model.")
 @click.option("--until", metavar="DATE", help="Last day on which it holds, such as 2025-08-31.")
-@click.option("--who", metavar="NAME", help="Who says so.  [default: the user's name]")
+@click.option("--who", metavar="NAME", help="Who accepts them.  [default: the user's name]")
 @click.option(
     "--on",
     "history",
@@ -102,7 +102,7 @@ Examples:
     metavar="FILE",
     help="Earlier rows: show which of their incidents would no longer be reported; may be repeated.",
 )
-@click.option("--name", metavar="NAME", help="The name that check was given, for ids of incidents.")
+@click.option("--name", metavar="NAME", help="The name given to check, for ids of incidents.")
 @click.option("--dry-run", is_flag=True, help="Show the price only; write nothing.")
 @form_option
 @jobs_option
@@ -124,12 +124,12 @@ def accept(
     allow_missing: bool,
     **options: Any,
 ) -> None:
-    """Call reported rows normal, and see what that costs.
+    """Accept reported rows as normal, and see what that costs.
 
-    The variables to blame are no longer judged on a condition: that of the first clue, as far as all of
-    the rows satisfy it, or else the range of their values. Everything else stays as it is. The price is
-    shown first: what that silences in DATA, and in the files of --on. The rows are also written to a
-    ledger beside the model, *.accepted.parquet, and truism learn --accepted takes them in for good.
+    The blamed variables are no longer judged under a condition: that of the first clue, as far as all of
+    the rows satisfy it, or else the range of their values. Nothing else changes. The price is shown
+    first: what that silences in DATA, and in the files of --on. The rows are also written to a ledger
+    beside the model, *.accepted.parquet; learn --accepted learns them as normal.
     """
     how = file_options(options)
     way = _check(options, data, output, dry_run=dry_run)

@@ -26,15 +26,15 @@ from truism.version import __version__
 COMMANDS = {
     "demo": "Simulate a plant, learn from it, attack it, and explain what happened.",
     "plant": "Write the simulated plant's tables, with or without attacks.",
-    "look": "Show what would be read of a table, before anything is learned.",
+    "look": "Show how a table would be read, before anything is learned.",
     "learn": "Learn what is always true of normal rows.",
     "check": "Score rows, group anomalies into incidents, and explain each.",
     "calibrate": "Choose the threshold from normal rows, and write it into the model.",
     "explain": "Explain one row in full.",
-    "rules": "Sum up, list, search and sort rules; switch them on and off.",
-    "compare": "Compare two models, and what they report.",
+    "rules": "Summarise, list, search and sort rules; switch them on and off.",
+    "compare": "Compare two models and their reports.",
     "status": "Find out whether a model still fits: fresh, drifting or stale.",
-    "accept": "Call reported rows normal, and see what that costs.",
+    "accept": "Accept reported rows as normal, and see what that costs.",
     "export": "Write a model's rules, for people or other programs.",
 }
 _OPTION_OF = {

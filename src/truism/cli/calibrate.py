@@ -62,7 +62,7 @@ def calibrate(
 ) -> None:
     """Choose the threshold from normal rows, and write it into the model.
 
-    DATA are normal rows that were not learned from. Nothing else in the model changes: its rules and
+    DATA are normal rows other than the training rows. Nothing else in the model changes: its rules and
     their ids stay, and so do the ids of incidents and the states of jobs. Without a rate, a model of a
     series keeps the rate of false incidents that it was learned for; for other models, 1 % of the rows
     may be reported.

@@ -126,7 +126,7 @@ Examples:
   truism check --models machines.toml
 
 Exit codes: 0 no anomalies, 1 anomalies found, 2 bad input, usage or output.
-With --state, 1 only if something is new, or if an incident goes on.""",
+With --state, 1 only if something is new, or if an incident is still open.""",
 )
 @click.argument("data", nargs=-1, metavar="[DATA]...")
 @click.option("-m", "--model", "place", metavar="FILE", help="The model file.")
@@ -134,17 +134,17 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     "--state",
     "state_place",
     metavar="FILE",
-    help="Go on where the last call with this file stopped: rows that it has seen are skipped, and "
-    "what is open keeps its id.",
+    help="Continue where the last call with this file stopped: rows seen before are skipped, and "
+    "open incidents keep their ids.",
 )
 @click.option(
-    "--name", metavar="NAME", help="What is checked, for example a machine; part of every id."
+    "--name", metavar="NAME", help="Name of the source, for example a machine; part of every id."
 )
 @click.option(
     "--models",
     "machines_place",
     metavar="FILE",
-    help="Check several machines: a .toml file with name, model, data and state of each.",
+    help="Check several machines: a .toml file with the name, model, data and state of each.",
 )
 @threshold_options
 @click.option(
@@ -165,7 +165,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     "--on-delay",
     metavar="TIME",
     default="0",
-    help="Report only what lasts so long: a number of rows, or a duration such as 5min.  [default: 0]",
+    help="Report only what lasts at least this long: rows, or a duration such as 5min.  [default: 0]",
 )
 @click.option(
     "--off-delay",
@@ -176,7 +176,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 @click.option(
     "--retain",
     metavar="TIME",
-    help="With --state, let go of series that have had no rows for so long while others have.  "
+    help="With --state, drop series that have had no rows for this long while others have.  "
     f"[default: {RETAINED}]",
 )
 @click.option(
@@ -200,7 +200,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 @click.option(
     "--patterns",
     is_flag=True,
-    help="Show which reasons repeat, too; csv and jsonl then hold patterns instead of incidents. "
+    help="Also show patterns: reasons that repeat. csv and jsonl then hold them instead of incidents. "
     "Rows that are no series are always shown by pattern.",
 )
 @click.option(
@@ -218,7 +218,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 @click.option(
     "--label",
     metavar="COL",
-    help="Column that marks true anomalies, with which findings are compared.  [default: the model's]",
+    help="Column that marks true anomalies, to compare findings with.  [default: the model's]",
 )
 @click.option(
     "--format",
@@ -226,7 +226,7 @@ With --state, 1 only if something is new, or if an incident goes on.""",
     type=click.Choice(get_args(CheckFormat)),
     default="table",
     show_default=True,
-    help="Output for people (table) or programs; events are what opened, went on or closed.",
+    help="Output for people (table) or programs; events are what opened, continued or closed.",
 )
 @jobs_option
 @memory_option
@@ -236,11 +236,12 @@ With --state, 1 only if something is new, or if an incident goes on.""",
 def check(screen: Screen, /, machines_place: str | None, place: str | None, **options: Any) -> int:
     """Score rows, group anomalies into incidents, and explain each.
 
-    DATA takes the same kinds of files as learn; Parquet, Arrow and CSV files need not fit into
-    memory. They must have the columns that were learned, in any order. What happened comes
-    first, the gravest story first, then what still differs from training; the last line is the verdict.
-    Rows are counted from 0, not counting the header; with --state, from the first row of all calls.
-    Rows that are no series stand for themselves, and are shown by pattern: by what is wrong with them.
+    DATA takes the same kinds of files as learn; Parquet, Arrow and CSV files may be larger than
+    memory. They must have the columns of the training table, in any order. Incidents come first, the
+    worst story first, then what still differs from training; the last line is the verdict.
+    Rows are counted from 0, without the header; with --state, from the first row of the first call.
+    Rows that are no series are incidents by themselves, and are shown by pattern: by what is wrong with
+    them.
     """
     how = file_options(options)
     wanted = Wanted(place=place or "", how=how, **options)

@@ -96,11 +96,11 @@ def compare(
     jobs: int,
     **options: Any,
 ) -> int:
-    """Compare two models, and what they report.
+    """Compare two models and their reports.
 
-    Rules about the same variables and states, with numbers bounded on the same sides, stand beside each
-    other. With --on, both models check the same rows: incidents that overlap in time are the same.
-    With --label, the interval tells a better model from chance.
+    Rules about the same variables and states, with numbers bounded on the same sides, are shown side by
+    side. With --on, both models check the same rows: incidents that overlap in time are the same. With
+    --label, confidence intervals show whether one model is better than the other.
     """
     how = file_options(options)
     wanted = _faults(faults, with_label=label is not None)

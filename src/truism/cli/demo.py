@@ -65,7 +65,7 @@ Examples:
 def demo(screen: Screen, /, folder: str, seed: int, jobs: int) -> None:
     """Simulate a plant, learn from it, attack it, and explain what happened.
 
-    The files are kept in DIR (by default "demo"), so that you can go on with them.
+    The files are kept in DIR (by default "demo"), so that you can continue with them.
     """
     began = time.monotonic()
     place = Path(folder)

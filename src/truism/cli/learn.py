@@ -78,8 +78,8 @@ Examples:
 @click.option(
     "--label",
     metavar="COL",
-    help="Column that says which rows are anomalous: such rows are not learned, and check compares "
-    "what it finds with the labels of later files.",
+    help="Column that labels anomalous rows: they are not learned, and check compares its findings "
+    "with the labels of later files.",
 )
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
@@ -98,8 +98,10 @@ Examples:
     is_flag=True,
     help="Add ΔX, the change since the previous row, for each continuous variable.",
 )
-@click.option("--ordered", is_flag=True, help="Rows are in order, even though no times say so.")
-@click.option("--by", metavar="COL", help="Column that tells several series in one table apart.")
+@click.option("--ordered", is_flag=True, help="Rows are in order, even if no times show it.")
+@click.option(
+    "--by", metavar="COL", help="Column that names the series of each row, if there are several."
+)
 @click.option(
     "--lookback",
     metavar="auto|N|TIME",
@@ -147,7 +149,7 @@ Examples:
     "--accepted",
     multiple=True,
     metavar="LEDGER",
-    help="Rows that were accepted as normal, *.accepted.parquet; learned like the others.",
+    help="Ledger of rows accepted as normal, *.accepted.parquet; they are learned, too.",
 )
 @click.option(
     "--seed",
@@ -167,12 +169,12 @@ Examples:
 @click.option(
     "--exclude",
     metavar="FILE",
-    help="Learn without the rows that a file lists: by number (row), by time, or by both.",
+    help="Learn without the rows listed in a file, by number (row), by time, or by both.",
 )
 @click.option(
     "--exclude-suspects",
     is_flag=True,
-    help="Learn without the suspects that would be hidden by learning from them, in one command.",
+    help="Find suspects, and learn without those that learning would hide.",
 )
 @click.option(
     "--units",
@@ -189,8 +191,8 @@ Examples:
 @click.option(
     "--dask",
     metavar="ADDRESS",
-    help="Let the workers of a Dask scheduler such as tcp://host:8786 read large files, which all "
-    "of them must see.",
+    help="Dask scheduler, such as tcp://host:8786, whose workers read large files; all of them must "
+    "have access to the files.",
 )
 @layout_options
 @click.pass_obj
@@ -215,9 +217,9 @@ def learn(
 
     DATA are files (CSV, Parquet, Feather, Arrow, Excel, SQLite, DuckDB or JSON lines), folders, patterns
     such as 'june/*.csv', or - for standard input; several files are read as one table. Parquet, Arrow
-    and CSV files of more than a million rows need not fit into memory. The rows should be normal: what
-    never happens in them becomes a rule. The model keeps how they were read, and later files are read
-    alike.
+    and CSV files of more than a million rows may be larger than memory. The rows should be normal: what
+    never happens in them becomes a rule. The model records how they were read, and later files are read
+    in the same way.
     """
     how = file_options(options)
     settings = settings_of(options)

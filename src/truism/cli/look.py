@@ -59,7 +59,7 @@ def look(
     form: Form,
     **options: Any,
 ) -> None:
-    """Show what would be read of a table, before anything is learned.
+    """Show how a table would be read, before anything is learned.
 
     DATA takes the same kinds of files as learn. For each column: what it holds, its unit, missing
     values, the first values and how values are spread; what would be left out and why; and whatever

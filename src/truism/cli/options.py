@@ -89,7 +89,7 @@ def allow_missing_option(command: Decorated) -> Decorated:
     return click.option(
         "--allow-missing",
         is_flag=True,
-        help="Go on if columns are absent; everything that needs them is unknown.",
+        help="Continue if columns are absent; what needs them is not evaluated.",
     )(command)
 
 
@@ -98,8 +98,8 @@ def incidents_option(command: Decorated) -> Decorated:
     return click.option(
         "--max-false-incidents",
         metavar="RATE",
-        help="For a series: how many false incidents you can live with, such as 1/day, 2/week or "
-        "1/1000rows.  [default: the model's]",
+        help="For a series: acceptable rate of false incidents, such as 1/day, 2/week or 1/1000rows.  "
+        "[default: the model's]",
     )(command)
 
 
@@ -198,19 +198,19 @@ _OPTIONS = (
     click.option(
         "--time",
         metavar="COL",
-        help="Column of times, or two that say it together: DATE,TIME.  "
+        help="Column of times, or two that hold date and time: DATE,TIME.  "
         "[default: the first column of dates]",
     ),
     click.option(
         "--time-format",
         metavar="FORMAT",
-        help="How times are written: 'day first', 'month first', seconds, milliseconds, or signs "
+        help="How times are written: 'day first', 'month first', seconds, milliseconds, or a format "
         "such as %d.%m.%Y.  [default: detected]",
     ),
     click.option(
         "--zone",
         metavar="NAME",
-        help="Zone of times that name none, and in which times are shown, for example Europe/Vienna.",
+        help="Zone of times without one, and in which times are shown, for example Europe/Vienna.",
     ),
     click.option(
         "--delimiter",
@@ -225,7 +225,7 @@ _OPTIONS = (
     click.option(
         "--header/--no-header",
         default=None,
-        help="Whether CSV files start with a line of names.  [default: header]",
+        help="Whether CSV files begin with column names.  [default: header]",
     ),
     click.option(
         "--encoding",
@@ -244,7 +244,7 @@ _OPTIONS = (
     click.option(
         "--every",
         metavar="DURATION",
-        help="Make rows of single values (time, tag, value): one every 10s, 5min, 1h.",
+        help="Turn single values (time, tag, value) into rows, one every 10s, 5min or 1h.",
     ),
     click.option(
         "--rename",
@@ -255,9 +255,9 @@ _OPTIONS = (
     click.option(
         "--rename-file",
         metavar="FILE",
-        help="A file of such pairs, one a line.",
+        help="File with one such pair per line.",
     ),
-    click.option("--strict", is_flag=True, help="Refuse what can only be read with doubts."),
+    click.option("--strict", is_flag=True, help="Refuse doubtful readings."),
 )
 
 

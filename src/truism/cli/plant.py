@@ -35,7 +35,7 @@ Examples:
     "--retuned",
     metavar="N",
     type=click.IntRange(min=0),
-    help="From row N on, a controller is tuned otherwise; the first row is 0.",
+    help="Retune a controller from row N on; the first row is 0.",
 )
 @click.option(
     "--seed",
@@ -73,8 +73,8 @@ def plant(
     --attacks, also writes attacked.csv, another run with as many attacks as fit, and attacks.json,
     which lists each attack: its rows (start included, end excluded), its targets and its kind.
 
-    --retuned is a change of the process that is no fault: from that row on the tank of LIT301 is
-    kept between 600 and 800 mm, in place of 800 and 1,000.
+    --retuned changes the process without a fault: from that row on, the tank of LIT301 is kept
+    between 600 and 800 mm instead of 800 and 1,000.
     """
     with screen.stages() as progress:
         progress("simulating", 0, 0)

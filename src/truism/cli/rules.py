@@ -77,11 +77,11 @@ def rules(
     enable: tuple[str, ...],
     form: Format,
 ) -> None:
-    """Sum up, list, search and sort rules; switch them on and off.
+    """Summarise, list, search and sort rules; switch them on and off.
 
-    Without options, the twenty things that are always true. Rules about neighbouring intervals are
-    joined, what follows from a line above is left out, and cut-offs are rounded so that each line stays
-    true. What is checked are the rules behind it, which the other options list.
+    Without options, shows at most twenty statements. Rules about neighbouring intervals are joined, what
+    follows from a line above is left out, and cut-offs are rounded so that each line stays true. Checks
+    use the original rules, which the other options list.
 
     A rule that is switched off no longer scores or explains. It stays in the model file with the
     reason and the date. Its variables can still be reported when their values are rare, or unlike those

@@ -54,10 +54,10 @@ def status(
 ) -> int:
     """Find out whether a model still fits: fresh, drifting or stale.
 
-    DATA are recent rows, a day or a week of them. Reasons are effect sizes: the share of rows that are
-    reported beside what was promised, variables that are contradicted more than usual and since when,
-    states never seen, numbers out of range, absent columns, coarser decimals, and rules whose condition
-    never occurs any more. Exits with 3 if the model is stale.
+    DATA are recent rows, a day or a week of them. Reasons are effect sizes: rows reported beyond the
+    expected share, variables that are contradicted more than usual and since when, unseen states,
+    numbers out of range, absent columns, coarser decimals, and rules whose condition no longer occurs.
+    Exits with 3 if the model is stale.
     """
     how = file_options(options)
     checker = Checker(load_model(place), jobs)

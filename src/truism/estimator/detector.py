@@ -389,7 +389,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             one piece, in chunks or one by one then have the same scores and incidents. Every row is
             checked: what was seen before is not skipped.
         source
-            What is checked, for example a machine; part of every id. Absent, it is that of `state`;
+            Name of the source, for example a machine; part of every id. Absent, it is that of `state`;
             another one has no past, and begins anew.
         on_delay
             Tell only what lasts so long: a number of rows, or a duration such as ``"5min"``.
