@@ -384,9 +384,9 @@ REASON = ("--reason", "valve test")
         ),
         (
             ["today.csv", "--rows", "1", *REASON, "--dry-run"],
-            "There is nothing to accept: by itself, none of these rows is unusual.\nHint: rows after "
-            "an incident are reported for what it leaves behind: accept its first rows; a variable that "
-            "stands still can be muted by a condition.",
+            "There is nothing to accept: none of these rows is unusual by itself.\nHint: rows may "
+            "be reported because of the rows before them: accept the first rows of the incident; a "
+            "variable that stands still can be muted under a condition.",
         ),
         (
             ["today.csv", "--incident", "x", *REASON, "--dry-run"],
@@ -489,7 +489,7 @@ def test_statements_say_that_they_do_not_know_of_it():
     model = learn(as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50}), min_support=0.1)
     conditions = (OneOf("pump", ("on",)),)
     made = model.accept(Acceptance(("flow",), conditions, "valve test"))
-    said = "What was accepted as normal counts here all the same."
+    said = "Acceptances do not apply here: accepted rows count, too."
     assert to_sql(made, table="t", dialect="duckdb").left_out == (said,)
     assert to_sql(model, table="t", dialect="duckdb").left_out == ()
 

@@ -49,7 +49,7 @@ def test_a_model_takes_acceptances_and_gives_them_back(model):
     assert edited.accepted == (VALVE_TEST,)
     assert edited.id == model.id
     assert edited.withdraw(VALVE_TEST.id) == model
-    with pytest.raises(ParameterError, match=r"The same is accepted already, as '\w{8}'\."):
+    with pytest.raises(ParameterError, match=r"This is accepted already, as '\w{8}'\."):
         edited.accept(VALVE_TEST)
     with pytest.raises(ParameterError) as problem:
         edited.withdraw("nothing")

@@ -169,7 +169,7 @@ anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.
 def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     out, err, code = run("learn", "normal.csv", "-o", "s.truism.json")
     assert (code, err) == (0, "")
-    assert "about 2.5 per 1,000 rows to be expected of normal rows" in out
+    assert "about 2.5 false incidents per 1,000 rows" in out
     out, err, code = run("check", "today.csv", "-m", "s.truism.json")
     assert (code, err) == (1, "")
     assert out.startswith(
@@ -185,7 +185,7 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     assert json.loads(out)["threshold"] < 2.43
     rate = ("--max-false-incidents", "1/week")
     _, err, code = run("calibrate", "s.truism.json", "normal.csv", *rate)
-    assert "about 1 a week to be expected of normal rows, extrapolated from 400" in err
+    assert "about 1 false incident a week, extrapolated from 400" in err
     out, _, _ = run("check", "today.csv", "-m", "s.truism.json", "--format", "json")
     assert json.loads(out)["expected"] < 0.1
 
@@ -278,7 +278,7 @@ def test_a_model_keeps_a_threshold_chosen_on_other_rows(place):
     assert err.startswith("Error: Column 'flow' is missing from the table to score.")
     assert Path("c.truism.json").read_bytes() == before
     _, err, _ = run("calibrate", "c.truism.json", "normal.csv", *rate)
-    first = "Note: the rows are the rows that were learned from; use other rows."
+    first = "Note: these are the training rows; use other rows."
     assert err.splitlines()[0] == first
 
 
@@ -626,7 +626,7 @@ def test_export_to_sql(place):
     arguments = ("export", "m.truism.json", "--to", "sql", "--dialect", "spark", "--table", "p.t")
     out, err, code = run(*arguments, *limited)
     assert (out, code) == ("", 0)
-    assert err.endswith("Note: So a row may score less than truism gives it, never more.\n")
+    assert err.endswith("Note: So a row may score lower than in truism, never higher.\n")
     assert "\n  FROM p.t\n" in Path("score.sql").read_text()
 
 
@@ -1211,8 +1211,8 @@ def test_learning_from_a_few_rows_says_first_that_they_are_too_few(place):
     said = " ".join(out.split())
     assert said.startswith(
         "20 rows are too few to say what is always true: rules rest on a handful of rows, and fewer "
-        "than 100 cannot show a false-alarm rate of 1 %. Trust only what you know to be so; learn again "
-        "from 1,000 rows or more. Learned"
+        "than 100 cannot show a false-alarm rate of 1 %. Trust only rules that you can confirm; learn "
+        "again from 1,000 rows or more. Learned"
     )
 
 

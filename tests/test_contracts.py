@@ -99,7 +99,7 @@ def test_a_brace_is_refused_in_a_data_contract():
     with pytest.raises(ParameterError) as refused:
         to_odcs(model, dialect="duckdb", table="t")
     assert str(refused.value) == (
-        "A data contract cannot hold '{table}': its tools fill something in at a brace.\n"
+        "A data contract cannot hold '{table}': its tools take braces for placeholders.\n"
         "Hint: export to another tool, or rename it before learning."
     )
 

@@ -206,7 +206,7 @@ def test_a_table_that_is_learned_from_at_once_needs_no_cluster(files, tmp_path):
     output = tmp_path / "m.truism.json"
     done = CliRunner().invoke(app, ["learn", files, "-o", str(output), "--dask", "tcp://none:1"])
     assert done.exit_code == 0, done.output
-    assert "the rows are learned from at once; --dask is for larger files." in done.output
+    assert "these files need no cluster, so --dask is ignored." in done.output
 
 
 def test_a_scheduler_that_does_not_answer_is_refused(monkeypatch):

@@ -74,7 +74,7 @@ def test_a_duration_needs_times(scorer, table):
     with pytest.raises(ParameterError) as caught:
         limits_of(scorer.model, table, delays=Delays(off="5min"))
     assert str(caught.value) == (
-        "off_delay must be a number of rows, because the model knows no times, got '5min'."
+        "off_delay must be a number of rows, because the model has no times, got '5min'."
     )
     assert Delays("1min", "7").in_rows(7.0) == (9, 7)
 

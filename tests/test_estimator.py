@@ -560,7 +560,7 @@ def test_a_threshold_can_be_calibrated(tmp_path):
 def test_calibrating_on_the_training_rows_warns():
     normal = plant(500)
     detector = InvariantRuleDetector().fit(normal)
-    text = "^The rows to calibrate on are the rows that were learned from; use other rows.$"
+    text = "^The rows to calibrate on are the training rows; use other rows.$"
     with pytest.warns(UserWarning, match=text):
         detector.calibrate(normal)
     with pytest.raises(ParameterError, match=r"^max_false_positive_rate must be at least 0 and be"):

@@ -164,7 +164,7 @@ BAD_CALLS = [
     (
         ("h.csv", "-m", "n.truism.json", *JOB[2:]),
         "Error: The state belongs to another model: rules or evidence differ.\n"
-        "Hint: go on with the model that it belongs to, or begin a new state.\n",
+        "Hint: use the model that it belongs to, or begin a new state.\n",
     ),
     (
         ("h.csv", *JOB[:2], "--state", "m.truism.json"),
@@ -311,7 +311,7 @@ def test_calibrate_a_series_by_incidents(place):
     piece(105, 250)
     out, err, code = run("calibrate", "t.truism.json", "h.csv", "--max-false-incidents", "1/week")
     assert (code, out.startswith("t.truism.json: the threshold was ")) == (0, True)
-    assert "about 1 a week to be expected of normal rows" in err
+    assert "about 1 false incident a week" in err
     edited = load_model("t.truism.json")
     assert edited.id == model.id
     assert edited.limit != model.limit
@@ -323,7 +323,7 @@ def test_calibrate_a_series_by_incidents(place):
     [
         (
             ("m.truism.json", "normal.csv", "--max-false-incidents", "1/day"),
-            "Note: the rows are the rows that were learned from; use other rows.\n"
+            "Note: these are the training rows; use other rows.\n"
             "Error: --max-false-incidents must be absent unless the model is of a series, whose rows "
             "are judged by their past, got '1/day'.\n"
             "Hint: learn it from rows in order, or calibrate it by a share of the rows; see "

@@ -93,7 +93,7 @@ def test_what_is_no_rate_is_refused(text):
 def test_a_rate_in_time_needs_times():
     with pytest.raises(ParameterError) as caught:
         IncidentRate.parse("1/day").in_rows(None)
-    assert "because the model knows no times" in str(caught.value)
+    assert "because the model has no times" in str(caught.value)
 
 
 def test_no_series_exceeds_less_than_a_point():
@@ -112,10 +112,6 @@ def test_a_threshold_is_set_by_the_rate_and_says_so():
     limit = expect(memory, IncidentRate.parse("1/day"), 60.0)
     assert limit.value == pytest.approx(10 + 5 * np.log(10 / (1000 / 1440)), rel=0.01)
     assert isinstance(limit.origin, RateOfIncidents)
-    assert str(limit.origin) == (
-        "about 1 a day to be expected of normal rows, judging by 10,000 held-out rows"
-    )
+    assert str(limit.origin) == ("about 1 false incident a day, judging by 10,000 held-out rows")
     far = expect(memory, IncidentRate.parse("1/week"), 60.0).origin
-    assert str(far) == (
-        "about 1 a week to be expected of normal rows, extrapolated from 10,000 held-out rows"
-    )
+    assert str(far) == ("about 1 false incident a week, extrapolated from 10,000 held-out rows")

@@ -160,7 +160,7 @@ def test_what_cannot_tell_series_apart_is_refused():
     rows = {"at": times, "p": np.arange(60) / 7, "y": ["a", "b"] * 30}
     for by, message in (
         ("at", "by must not be the column of times, got 'at'."),
-        ("p", "by must name a column that tells series apart, whose values repeat from row to row"),
+        ("p", "by must name a column that identifies series, whose values repeat from row to row"),
     ):
         with pytest.raises(ParameterError) as caught:
             infer_schema(as_table(rows), Settings(by=by))

@@ -59,7 +59,7 @@ ORIGINS = [
     (ByHand(), []),
     (AnyBrokenRule(), []),
     (ShareOfRows(0.001, 12_345), ["0.1 %", "12,345"]),
-    (RateOfIncidents(IncidentRate(2.0, "week"), 40, 5000), ["2 a week", "5,000"]),
+    (RateOfIncidents(IncidentRate(2.0, "week"), 40, 5000), ["2 false incidents a week", "5,000"]),
     (Calibrated(3, 1200), ["3", "1,200", "0.25 %"]),
 ]
 

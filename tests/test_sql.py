@@ -213,7 +213,7 @@ def test_what_does_not_fit_is_left_out_and_said(small):
     smallest = to_sql(small, dialect="duckdb", table="t", form="paper", max_bytes=room)
     assert smallest.n_rules < 4
     assert smallest.left_out[0].endswith(" weakest of 4 rules with a condition are left out.")
-    assert smallest.left_out[1:] == ("So a row may score less than truism gives it, never more.",)
+    assert smallest.left_out[1:] == ("So a row may score lower than in truism, never higher.",)
     assert f"-- {smallest.left_out[0]}\n" in smallest.text
     assert len(smallest.text.encode()) <= room
     with pytest.raises(

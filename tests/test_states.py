@@ -690,9 +690,7 @@ def test_series_without_rows_are_let_go_and_what_is_open_in_them_is_over():
     assert sorted(last.following.present) == sorted(last.seen) == ["b5", "b6", "b7"]
     assert max(sizes[4:]) < 1.2 * sizes[3]
     assert [each.notes for each in steps[:3]] == [()] * 3
-    assert steps[4].notes == (
-        "1 series has had no rows for 30 days, and what was kept of it is let go: 'b1'.",
-    )
+    assert steps[4].notes == ("1 series has had no rows for 30 days and is dropped: 'b1'.",)
     (opened,) = [each for each in steps[1].changes if each.incident.series == "b1"]
     (closed,) = [each for each in steps[4].changes if each.incident.series == "b1"]
     assert (opened.what, closed.what, opened.id) == ("opened", "closed", closed.id)

@@ -229,7 +229,7 @@ class TestLists:
     @pytest.mark.parametrize(
         ("listed", "said"),
         [
-            ({"line": [1]}, "'s.csv' has no column 'row' or 'when', so that it names no rows."),
+            ({"line": [1]}, "'s.csv' has no column 'row' or 'when', so it names no rows."),
             ({"row": [1.5]}, "'s.csv' must have whole numbers in 'row', got 1.5."),
             ({"row": ["one"]}, "'s.csv' must have whole numbers in 'row', got 'one'."),
             ({"row": [1, None]}, "'s.csv' must have whole numbers in 'row', got nothing."),
@@ -256,7 +256,7 @@ class TestLists:
         assert str(caught.value) == said
 
     def test_a_table_without_times_has_only_numbers(self):
-        with pytest.raises(TableError, match=r"'s\.csv' has no column 'row', so that it names no"):
+        with pytest.raises(TableError, match=r"'s\.csv' has no column 'row', so it names no"):
             listed_rows(as_table({"line": [1]}), "s.csv", as_table(rows()), None)
 
 
@@ -327,12 +327,12 @@ class TestCommands:
             (
                 ["--exclude", "s.csv", "--exclude-suspects"],
                 "--exclude and --exclude-suspects must not both be given.\n"
-                "Hint: a list that you have looked through takes the place of new suspects.\n",
+                "Hint: a list that you have reviewed replaces new suspects.\n",
             ),
             (
                 ["--exclude", "s.csv", "--suspects", "t.csv"],
                 "--exclude and --suspects must not both be given.\n"
-                "Hint: a list that you have looked through takes the place of new suspects.\n",
+                "Hint: a list that you have reviewed replaces new suspects.\n",
             ),
             (
                 ["--suspects", "t.txt"],
@@ -347,7 +347,7 @@ class TestCommands:
             (["--exclude", "no.csv"], "'no.csv' cannot be read: No such file or directory.\n"),
             (
                 ["--exclude", "series.csv"],
-                "'series.csv' has no column 'row', so that it names no rows.\n",
+                "'series.csv' has no column 'row', so it names no rows.\n",
             ),
         ],
     )

@@ -221,7 +221,7 @@ def score(
         if order_by is None:
             raise ParameterError.of(
                 "order_by",
-                "name the column that tells the order of the rows, because scores depend on it",
+                "name the column that gives the order of the rows, because scores depend on it",
                 order_by,
             )
         rows = rows.repartition(1).sortWithinPartitions(order_by)

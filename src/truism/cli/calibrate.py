@@ -83,7 +83,7 @@ def calibrate(
         checker, rate = rows.checker, max_false_incidents
         table = checker.prepare(rows.table)
         if checker.learned_from(table):
-            screen.note("the rows are the rows that were learned from; use other rows.")
+            screen.note("these are the training rows; use other rows.")
         if max_share is None and rate is None and model.memory is not None:
             rate = model.settings.max_false_incidents or "auto"
         calibrated = checker.calibrate(table, max_share, rate)

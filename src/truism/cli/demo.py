@@ -185,8 +185,8 @@ def _show_attacks(attacks: Sequence[Attack]) -> RenderableType:
 
 def _show_threshold(model: Model) -> RenderableType:
     return Padding(
-        f"Judging by a quiet run that is new to it, about one incident a day would be a false alarm "
-        f"above a score of {model.threshold:.3g}, so it reports what scores more:",
+        f"In another normal run, about one incident a day scores above {model.threshold:.3g}. Rows of "
+        "the attacked run that score higher are reported:",
         (0, 0, 1, 3),
     )
 

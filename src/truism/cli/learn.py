@@ -230,7 +230,7 @@ def learn(
         other = "--exclude-suspects" if exclude_suspects else "--suspects"
         raise ParameterError(
             f"--exclude and {other} must not both be given.",
-            "a list that you have looked through takes the place of new suspects.",
+            "a list that you have reviewed replaces new suspects.",
         )
     if listed is not None:
         check_suffix(listed)
@@ -247,9 +247,8 @@ def learn(
         settings = msgspec.structs.replace(settings, time=opening.reading.axis)
         if parts is not None and (exclude or listed or exclude_suspects):
             raise TableError(
-                "Suspects can only be found in, and rows left out of, a table that is learned from at "
-                "once, not a larger one.",
-                "take a part of the table for that.",
+                f"Suspects can be found, and rows left out, only in tables of at most {SAMPLE:,} rows.",
+                "use a part of the table for that.",
             )
         if exclude is not None:
             rows, time = (
@@ -385,7 +384,7 @@ def read_rows(
     show_notices(screen, opening.notices, how)
     if opening.is_whole:
         if dask is not None:
-            screen.note("the rows are learned from at once; --dask is for larger files.")
+            screen.note("these files need no cluster, so --dask is ignored.")
         return opening, None
     held = size_of(limit) // (BYTES_PER_VALUE * len(opening.table.names) * (jobs + 1))
     n_rows = min(max(held, LEAST_ROWS), BATCH_ROWS)

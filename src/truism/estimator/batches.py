@@ -306,11 +306,11 @@ def learn_pieces(
                     name,
                     "be absent for a distributed DataFrame without a column to order by",
                     parameters[name],
-                    "say with order_by which column tells the order of the rows.",
+                    "name the column that gives the order of the rows with order_by.",
                 )
         warn_caller(
             "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
-            "If a column tells their order, name it with order_by."
+            "If a column gives their order, name it with order_by."
         )
     batches, reading = Batches.of(pieces, run), reading_of(opening)
     return _learn(batches, parameters, opening, reading, progress, shuffled=not ordered)

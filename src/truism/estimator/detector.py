@@ -519,9 +519,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         table, checker = self._ready(X)
         if self._checker.learned_from(table):
-            warn_caller(
-                "The rows to calibrate on are the rows that were learned from; use other rows."
-            )
+            warn_caller("The rows to calibrate on are the training rows; use other rows.")
         rate = max_false_incidents
         if rate is None and max_false_positive_rate is None and checker.model.memory is not None:
             rate = self.max_false_incidents or "auto"

@@ -217,7 +217,7 @@ def _compare(checker: Checker, state: JobState) -> tuple[str, ...]:
     if state.model != origin.model.version:
         raise StateError(
             "The state belongs to another model: rules or evidence differ.",
-            "go on with the model that it belongs to, or begin a new state.",
+            "use the model that it belongs to, or begin a new state.",
         )
     if state.source != origin.source:
         raise StateError(
@@ -374,10 +374,10 @@ def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
 
 
 def _say_gone(gone: tuple[str, ...], retain: float) -> str:
-    have, of = ("has", "it") if len(gone) == 1 else ("have", "them")
+    have, are = ("has", "is") if len(gone) == 1 else ("have", "are")
     return (
-        f"{len(gone):,} series {have} had no rows for {lasting(retain)}, and what was kept of {of} "
-        f"is let go: {shorten(gone)}."
+        f"{len(gone):,} series {have} had no rows for {lasting(retain)} and {are} dropped: "
+        f"{shorten(gone)}."
     )
 
 
@@ -459,7 +459,7 @@ def encode_state(state: JobState) -> bytes:
             f"A state file must be at most {FILES.max_bytes >> 20} MiB, got "
             f"{len(encoded) / (1 << 20):.1f} MiB for {len(state.seen) or len(following.present):,} "
             "series.",
-            "nothing was written; let go of series sooner with --retain, or check fewer at a time.",
+            "nothing was written; drop series sooner with --retain, or check fewer at a time.",
         )
     return encoded
 

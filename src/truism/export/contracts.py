@@ -174,7 +174,7 @@ def _refuse_braces(schema: Schema) -> None:
     for text in (*schema.names, *states):
         if isinstance(text, str) and "{" in text:
             raise ParameterError(
-                f"A data contract cannot hold {text!r}: its tools fill something in at a brace.",
+                f"A data contract cannot hold {text!r}: its tools take braces for placeholders.",
                 "export to another tool, or rename it before learning.",
             )
 
@@ -231,7 +231,7 @@ def _checks(
     if selection.univariate:
         about = conditions({name for rule in selection.univariate for name in rule.variables})
         broken = chain("OR", [(about.breach(rule),) for rule in selection.univariate])
-        words = "Every variable is as it always was, by itself."
+        words = "Every variable by itself is as in training."
         yield RowCheck("variables", words, query(about, "\n".join(broken)))
     for rule in selection.conditional:
         about = conditions({*rule.variables})

@@ -71,7 +71,7 @@ def listed_rows(listed: Table, place: str, table: Table, time: str | None) -> ND
     numbers, moments = column_of.get(ROW), column_of.get(_time_name(time)) if time else None
     if numbers is None and moments is None:
         names = repr(ROW) if time is None else f"{ROW!r} or {_time_name(time)!r}"
-        raise TableError(f"{place!r} has no column {names}, so that it names no rows.")
+        raise TableError(f"{place!r} has no column {names}, so it names no rows.")
     times = dated(table.column_of()[time]) if time is not None and moments is not None else None
     if numbers is None:
         assert moments is not None

@@ -52,7 +52,7 @@ def _rows(name: str, said: int | str, step: float | None) -> int:
             ) from None
         if step is None:
             raise ParameterError.of(
-                name, "be a number of rows, because the model knows no times", said
+                name, "be a number of rows, because the model has no times", said
             )
         return math.ceil(seconds / step)
     rows = int(said) if isinstance(said, str) else said

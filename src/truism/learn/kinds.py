@@ -61,7 +61,7 @@ def infer(
         if column.name in ignore:
             reason: str | None = "ignored on request"
         elif column.name == by:
-            reason = "tells the series apart"
+            reason = "identifies the series"
         elif column.name == label:
             reason = "says which rows are anomalous"
         else:
@@ -127,7 +127,7 @@ def _check_by(table: Table, by: str, time: str | None) -> None:
     if 2 * len(np.unique(column.present)) > table.n_rows:
         raise ParameterError.of(
             "by",
-            "name a column that tells series apart, whose values repeat from row to row",
+            "name a column that identifies series, whose values repeat from row to row",
             by,
         )
 

@@ -279,8 +279,8 @@ def _notices(schema: Schema, settings: Settings, mined: MinedRules) -> list[Noti
     if n_rows < FEW_ROWS:
         text = (
             f"{count(n_rows, 'row')} are too few to say what is always true: rules rest on a handful of "
-            f"rows, and fewer than {FEW_ROWS} cannot show a false-alarm rate of 1 %. Trust only what you "
-            "know to be so; learn again from 1,000 rows or more."
+            f"rows, and fewer than {FEW_ROWS} cannot show a false-alarm rate of 1 %. Trust only rules "
+            "that you can confirm; learn again from 1,000 rows or more."
         )
         notices.append(Notice("few_rows", text))
     fractions = tuple(

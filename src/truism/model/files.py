@@ -392,7 +392,7 @@ def _rule(rule: FileRule, position: int, file: ModelFile, predicates: Sequence[P
         single = len(rule.consequents) == 1 and isinstance(
             predicates[rule.consequents[0]], Range | Present | OneOf
         )
-        _check(single, "a univariate rule must say one thing of one variable", where)
+        _check(single, "a univariate rule must have one consequent about one variable", where)
     else:
         for i in indices:
             counted = file.predicates[i].n_true

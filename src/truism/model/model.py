@@ -169,7 +169,7 @@ class Model(msgspec.Struct, frozen=True, dict=True):
         """Return the model with one more acceptance."""
         accepted = self.accepted or ()
         if any(one.id == acceptance.id for one in accepted):
-            raise ParameterError(f"The same is accepted already, as {acceptance.id!r}.")
+            raise ParameterError(f"This is accepted already, as {acceptance.id!r}.")
         return msgspec.structs.replace(self, accepted=(*accepted, acceptance))
 
     def withdraw(self, acceptance_id: str) -> "Model":

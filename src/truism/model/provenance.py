@@ -70,7 +70,7 @@ class RateOfIncidents(
         refuse_more("n_incidents", self.n_incidents, self.n_rows)
 
     def __str__(self) -> str:
-        expected = f"about {self.rate} to be expected of normal rows"
+        expected = f"about {self.rate.of('false incident')}"
         shown = f"{self.n_rows:,} held-out rows"
         return (
             f"{expected}, extrapolated from {shown}"

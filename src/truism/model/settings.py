@@ -94,10 +94,19 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if step is None:
             raise ParameterError.of(
                 "max_false_incidents",
-                "be told in rows, such as '1/1000rows', because the model knows no times",
+                "be given in rows, such as '1/1000rows', because the model has no times",
                 f"{self.count:g}/{self.per}",
             )
         return self.count * ROWS * step / _SECONDS[self.per]
+
+    def of(self, noun: str) -> str:
+        """Return the rate with what it counts.
+
+        >>> IncidentRate(1.0, "day").of("incident"), IncidentRate(2.0, "week").of("incident")
+        ('1 incident a day', '2 incidents a week')
+        """
+        ending = "" if self.count == 1 else "s"
+        return f"{self.count:.3g} {noun}{ending} {_IN_WORDS[self.per]}"
 
     def __str__(self) -> str:
         return f"{self.count:.3g} {_IN_WORDS[self.per]}"

@@ -163,9 +163,9 @@ class _Finder:
         unusual = np.flatnonzero(weighed.scores > target)
         if not len(unusual):
             raise ParameterError(
-                "There is nothing to accept: by itself, none of these rows is unusual.",
-                "rows after an incident are reported for what it leaves behind: accept its first rows; "
-                "a variable that stands still can be muted by a condition.",
+                "There is nothing to accept: none of these rows is unusual by itself.",
+                "rows may be reported because of the rows before them: accept the first rows of the "
+                "incident; a variable that stands still can be muted under a condition.",
             )
         unusual = np.flatnonzero((weighed.scores > target) | reported)
         if conditions:

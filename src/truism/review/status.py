@@ -256,8 +256,7 @@ def _reported(model: Model, findings: Findings) -> Iterator[Sign]:
         yield _sign(
             "incidents",
             n_found / expected,
-            f"{count(n_found, 'incident')} where {findings.expected:.2g} were to be expected "
-            f"({rate_said})",
+            f"{count(n_found, 'incident')}, {findings.expected:.2g} expected ({rate_said})",
         )
 
 

@@ -501,7 +501,7 @@ def _names(by: str | None, table: Table) -> tuple[tuple[str, ...], Rows]:
     column = table.column_of().get(by)
     if column is None:
         raise SchemaError(
-            f"Column {by!r} is missing from the table to score; it tells the series apart."
+            f"Column {by!r} is missing from the table to score; it identifies the series."
         )
     known = np.arange(table.n_rows) if column.missing is None else np.flatnonzero(~column.missing)
     _, first, number = np.unique(column.values[known], return_index=True, return_inverse=True)

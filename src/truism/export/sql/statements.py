@@ -184,9 +184,9 @@ def _left_out(model: Model, selection: "Selection", form: Form) -> Iterator[str]
     if rest:
         yield f"The {rest:,} weakest of {selection.n_all:,} rules with a condition are left out."
         if form == "paper":
-            yield "So a row may score less than truism gives it, never more."
+            yield "So a row may score lower than in truism, never higher."
     if model.accepted:
-        yield "What was accepted as normal counts here all the same."
+        yield "Acceptances do not apply here: accepted rows count, too."
 
 
 def _head(model: Model, selection: "Selection", form: Form, left_out: Sequence[str]) -> Lines:
