@@ -170,43 +170,42 @@ class Room:
     MORE = 16
 
     def __init__(self, series: str, events: Sequence[Event], n_variables: int) -> None:
-        from truism.incidents.kernels import Events  # only series load the compiler
+        from truism.incidents import kernels  # only series load the compiler
 
-        self.series, self._known = series, [*events]
-        self.arrays = Events(*(self._room(name, n_variables) for name in Events._fields))
-
-    def _room(self, name: str, n_variables: int) -> NDArray[Any]:
-        """Return one field of all events, with room for more."""
-        kind = Event.__annotations__[name]
-        shape = (n_variables,) if kind in (Floats, Rows) else ()
-        found = np.zeros(
-            (len(self._known) + self.MORE, *shape), float if kind in (float, Floats) else np.int64
+        self.series, self._before, size = series, [*events], len(events) + self.MORE
+        self._fields = kernels.COUNTS, kernels.HEIGHTS, kernels.VALUES, kernels.NUMBERS
+        self.arrays = kernels.Events(
+            np.zeros((size, len(kernels.COUNTS)), np.int64),
+            np.zeros((size, len(kernels.HEIGHTS))),
+            np.zeros((size, len(kernels.VALUES), n_variables)),
+            np.zeros((size, len(kernels.NUMBERS), n_variables), np.int64),
         )
-        for k, event in enumerate(self._known):
-            found[k] = getattr(event, name)
-        return found
+        for array, names in zip(self.arrays, self._fields, strict=True):
+            for k, event in enumerate(events):
+                for place, name in enumerate(names):
+                    array[k, place] = getattr(event, name)
 
     def events(self, limits: Limits, place: Floats) -> list[Event]:
         """Return the events, those that have ended included."""
-        found = []
-        for k in np.flatnonzero(self.arrays.phase != FREE).tolist():
-            own = {name: each[k] for name, each in self.arrays._asdict().items()}
-            facts = {
-                name: each.item() if each.ndim == 0 else each.copy() for name, each in own.items()
-            }
+        events = []
+        for k in np.flatnonzero(self.arrays.counts[:, 0] != FREE).tolist():
+            facts: dict[str, Any] = {}
+            for array, names in zip(self.arrays, self._fields, strict=True):
+                values = array[k].tolist() if array.ndim == 2 else array[k].copy()
+                facts |= zip(names, values, strict=True)
             slow = bool(facts.pop("is_slow"))
             lasts = facts["latest"] - facts["start"] >= limits.unfolding
-            found.append(
+            events.append(
                 Event(
                     self.series,
                     **facts,
                     is_slow=slow,
                     kind="shift" if limits.lookback and (lasts or slow) else "incident",
                     place=place if facts["phase"] == STANDING else None,
-                    silences=self._known[k].silences if k < len(self._known) else {},
+                    silences=self._before[k].silences if k < len(self._before) else {},
                 )
             )
-        return found
+        return events
 
 
 class Ready:

@@ -52,38 +52,28 @@ class Levels(NamedTuple):
     led: np.ndarray
 
 
-class Events(NamedTuple):
-    """Events, and room for more; the fields are those of `truism.incidents.events.Event`."""
+# What is kept of an event, as `truism.incidents.events.Event` has it: by which number each array of
+# `Events` holds it. Four arrays, not one for each field, because the compiler takes long for many.
+COUNTS = (
+    *("phase", "start", "latest", "alarm", "onset", "story", "is_slow"),
+    *("first", "last", "peak", "n_rows"),
+)
+HEIGHTS = ("score", "severity")
+VALUES = ("frozen", "highest", "blame", "parts", "strength", "above", "below", "lately")
+NUMBERS = ("member", "since", "telling", "lasting", "n_known", "dead", "stood", "led")
+PHASE, START, LATEST, ALARM, ONSET, STORY, IS_SLOW, FIRST, LAST, PEAK, N_ROWS = range(11)
+SCORE, SEVERITY = range(2)
+FROZEN, HIGHEST, BLAME, PARTS, STRENGTH, ABOVE, BELOW, LATELY = range(8)
+MEMBER, SINCE, TELLING, LASTING, N_KNOWN, DEAD, STOOD, LED = range(8)
 
-    phase: np.ndarray
-    start: np.ndarray
-    latest: np.ndarray
-    alarm: np.ndarray
-    onset: np.ndarray
-    story: np.ndarray
-    is_slow: np.ndarray
-    first: np.ndarray
-    last: np.ndarray
-    peak: np.ndarray
-    n_rows: np.ndarray
-    score: np.ndarray
-    severity: np.ndarray
-    frozen: np.ndarray
-    highest: np.ndarray
-    blame: np.ndarray
-    parts: np.ndarray
-    strength: np.ndarray
-    above: np.ndarray
-    below: np.ndarray
-    member: np.ndarray
-    since: np.ndarray
-    telling: np.ndarray
-    lasting: np.ndarray
-    n_known: np.ndarray
-    dead: np.ndarray
-    stood: np.ndarray
-    lately: np.ndarray
-    led: np.ndarray
+
+class Events(NamedTuple):
+    """Events, and room for more: events × fields, or events × fields × variables."""
+
+    counts: np.ndarray
+    heights: np.ndarray
+    values: np.ndarray
+    numbers: np.ndarray
 
 
 class Block(NamedTuple):
@@ -106,11 +96,11 @@ def away(i, levels):
 
 
 @inner
-def main_of(values, k):
-    """Return which variable has the largest value of an event."""
+def main_of(k, events):
+    """Return which variable is most to blame for an event."""
     main = 0
-    for i in range(values.shape[1]):
-        main = i if values[k, i] > values[k, main] else main
+    for i in range(events.values.shape[2]):
+        main = i if events.values[k, BLAME, i] > events.values[k, BLAME, main] else main
     return main
 
 
@@ -144,19 +134,22 @@ def measure(t, n, run, levels, scales, limits, excess, moved):
 @inner
 def begin(k, n, row, levels, scales, limits, events):
     """Begin an event, with the references as they are."""
-    events.n_rows[k], events.severity[k], events.score[k], events.is_slow[k] = 0, 0.0, -1.0, 0
-    events.onset[k] = events.start[k] = events.latest[k] = events.alarm[k] = n
-    events.first[k] = events.last[k] = events.peak[k] = row
+    for field in range(events.counts.shape[1]):
+        events.counts[k, field] = n
+    events.counts[k, N_ROWS] = events.counts[k, IS_SLOW] = events.counts[k, STORY] = 0
+    events.counts[k, FIRST] = events.counts[k, LAST] = events.counts[k, PEAK] = row
+    events.heights[k, SCORE], events.heights[k, SEVERITY] = -1.0, 0.0
     for i in range(levels.place.size):
+        for field in range(events.values.shape[1]):
+            events.values[k, field, i] = 0.0
+            events.numbers[k, field, i] = 0
         start, stray = levels.standing[i], levels.stray[i]
-        has_place = settled(n, start, limits.horizon, stray, scales.stray[i])
-        events.lately[k, i] = levels.place[i] if has_place else 0.0
-        events.frozen[k, i], events.led[k, i] = levels.reference[i], levels.led[i]
-        events.highest[k, i] = events.blame[k, i] = events.parts[k, i] = 0.0
-        events.strength[k, i] = events.above[k, i] = events.below[k, i] = 0.0
-        events.member[k, i] = events.lasting[k, i] = events.n_known[k, i] = events.stood[k, i] = 0
-        events.since[k, i] = events.telling[k, i] = events.dead[k, i] = NEVER
-    events.phase[k] = RISING
+        if settled(n, start, limits.horizon, stray, scales.stray[i]):
+            events.values[k, LATELY, i] = levels.place[i]
+        events.values[k, FROZEN, i], events.numbers[k, LED, i] = levels.reference[i], levels.led[i]
+        events.numbers[k, SINCE, i] = events.numbers[k, TELLING, i] = NEVER
+        events.numbers[k, DEAD, i] = NEVER
+    events.counts[k, PHASE] = RISING
 
 
 @inner
@@ -167,35 +160,35 @@ def add(k, t, n, run, excess, moved, limits, far, events):
     whether it would be an alarm if it lasted.
     """
     row = run.rows[t]
-    stands = events.phase[k] == STANDING
-    unfolds = not stands and (n - events.onset[k] < limits.unfolding or not limits.has_past)
+    stands = events.counts[k, PHASE] == STANDING
+    unfolds = not stands and (n - events.counts[k, ONSET] < limits.unfolding or not limits.has_past)
     for i in range(excess.size):
         far[i] = 0.0
-        if stands and not events.member[k, i]:
+        if stands and not events.numbers[k, MEMBER, i]:
             continue
         a = sqrt(run.points[t, i])
-        events.parts[k, i] += run.points[t, i]
-        if not stands and a > events.frozen[k, i]:
-            events.highest[k, i] = max(events.highest[k, i], a)
+        events.values[k, PARTS, i] += run.points[t, i]
+        if not stands and a > events.values[k, FROZEN, i]:
+            events.values[k, HIGHEST, i] = max(events.values[k, HIGHEST, i], a)
         far[i] = run.evidence[t, i]
         if limits.has_past:
-            d = max(sqrt(far[i] * limits.weight) - events.frozen[k, i], 0.0)
+            d = max(sqrt(far[i] * limits.weight) - events.values[k, FROZEN, i], 0.0)
             far[i] = d * d
             if moved[i] and not stands:
                 far[i] = max(far[i], excess[i])
         if unfolds:
-            events.blame[k, i] += excess[i] if limits.has_past else far[i]
+            events.values[k, BLAME, i] += excess[i] if limits.has_past else far[i]
         if run.dead[t, i] > 0:
-            events.dead[k, i], events.stood[k, i] = row, run.dead[t, i]
-        if events.phase[k] != RISING and not np.isnan(run.differences[t, i]):
-            events.n_known[k, i] += 1
+            events.numbers[k, DEAD, i], events.numbers[k, STOOD, i] = row, run.dead[t, i]
+        if events.counts[k, PHASE] != RISING and not np.isnan(run.differences[t, i]):
+            events.numbers[k, N_KNOWN, i] += 1
             if run.differences[t, i] > 0:
-                events.above[k, i] += run.differences[t, i]
+                events.values[k, ABOVE, i] += run.differences[t, i]
             else:
-                events.below[k, i] -= run.differences[t, i]
-    least, beyond = NAMED * events.blame[k, main_of(events.blame, k)], 0.0
+                events.values[k, BELOW, i] -= run.differences[t, i]
+    least, beyond = NAMED * events.values[k, BLAME, main_of(k, events)], 0.0
     for i in range(excess.size):
-        if events.blame[k, i] >= least:
+        if events.values[k, BLAME, i] >= least:
             beyond += far[i]
     return not limits.has_past or beyond > limits.threshold
 
@@ -206,60 +199,60 @@ def quote(k, t, run, far, moved, counts, limits, events):
 
     A row that does not count as one of the event's is only noted of variables that have no other.
     """
-    row, stands = run.rows[t], events.phase[k] == STANDING
+    row, stands = run.rows[t], events.counts[k, PHASE] == STANDING
     least = OWN * limits.threshold if limits.has_past else 0.0
     for i in range(far.size):
         if far[i] > 0 and far[i] >= least:
-            if events.since[k, i] == NEVER:
-                events.since[k, i] = row
+            if events.numbers[k, SINCE, i] == NEVER:
+                events.numbers[k, SINCE, i] = row
             elif not counts:
                 continue
-            if far[i] > events.strength[k, i]:
-                events.strength[k, i], events.telling[k, i] = far[i], row
-                events.lasting[k, i] = run.lasting[t, i]
+            if far[i] > events.values[k, STRENGTH, i]:
+                events.values[k, STRENGTH, i], events.numbers[k, TELLING, i] = far[i], row
+                events.numbers[k, LASTING, i] = run.lasting[t, i]
                 if not moved[i] and not stands:
-                    events.lately[k, i] = 0.0
+                    events.values[k, LATELY, i] = 0.0
 
 
 @inner
 def rise(k, n, row, level, threshold, events):
     """Note how high a row of an event rises."""
-    events.latest[k], events.last[k] = n, row
-    events.n_rows[k] += 1
-    events.severity[k] += max(level / threshold - 1.0, 0.0) if threshold > 0 else level
-    if level > events.score[k]:
-        events.score[k], events.peak[k] = level, row
+    events.counts[k, LATEST], events.counts[k, LAST] = n, row
+    events.counts[k, N_ROWS] += 1
+    events.heights[k, SEVERITY] += max(level / threshold - 1.0, 0.0) if threshold > 0 else level
+    if level > events.heights[k, SCORE]:
+        events.heights[k, SCORE], events.counts[k, PEAK] = level, row
 
 
 @inner
 def stand(k, levels, scales, events):
     """Let an event stand: its variables are looked at from where they are now."""
-    events.phase[k] = STANDING
+    events.counts[k, PHASE] = STANDING
     total = 0.0
     for i in range(levels.standing.size):
-        total += events.blame[k, i]
+        total += events.values[k, BLAME, i]
     for i in range(levels.standing.size):
-        if events.blame[k, i] > 0 and events.blame[k, i] >= OWN * total:
-            events.member[k, i] = 1
-            levels.reference[i] = max(levels.reference[i], events.highest[k, i])
+        if events.values[k, BLAME, i] > 0 and events.values[k, BLAME, i] >= OWN * total:
+            events.numbers[k, MEMBER, i] = 1
+            levels.reference[i] = max(levels.reference[i], events.values[k, HIGHEST, i])
             if levels.standing[i] == NEVER:
-                levels.standing[i] = events.start[k]
+                levels.standing[i] = events.counts[k, START]
             levels.place[i], levels.stray[i] = levels.near[i], scales.stray[i]
 
 
 @inner
 def leave(k, levels, events):
     """End an event: references are what they were before it, unless it was slow."""
-    events.phase[k] = ENDED
-    levels.led[main_of(events.blame, k)] += 1
+    events.counts[k, PHASE] = ENDED
+    levels.led[main_of(k, events)] += 1
     for i in range(levels.standing.size):
-        if events.member[k, i]:
+        if events.numbers[k, MEMBER, i]:
             levels.standing[i] = NEVER
-            if not events.is_slow[k]:
-                levels.reference[i] = min(levels.reference[i], events.frozen[k, i])
-            for other in range(events.phase.size):
-                if events.phase[other] == STANDING and events.member[other, i]:
-                    start = events.start[other]
+            if not events.counts[k, IS_SLOW]:
+                levels.reference[i] = min(levels.reference[i], events.values[k, FROZEN, i])
+            for other in range(events.counts.shape[0]):
+                if events.counts[other, PHASE] == STANDING and events.numbers[other, MEMBER, i]:
+                    start = events.counts[other, START]
                     if levels.standing[i] == NEVER or start < levels.standing[i]:
                         levels.standing[i] = start
 
@@ -269,11 +262,11 @@ def still(k, t, run, levels, events):
     """Return how far the variables of a standing event are beyond what they were before it."""
     found = drift = 0.0
     for i in range(levels.standing.size):
-        if events.member[k, i]:
-            d = max(sqrt(run.points[t, i]) - events.frozen[k, i], 0.0)
+        if events.numbers[k, MEMBER, i]:
+            d = max(sqrt(run.points[t, i]) - events.values[k, FROZEN, i], 0.0)
             found += d * d
-            if events.is_slow[k]:
-                d = max(levels.reference[i] - events.frozen[k, i], 0.0)
+            if events.counts[k, IS_SLOW]:
+                d = max(levels.reference[i] - events.values[k, FROZEN, i], 0.0)
                 drift += d * d
     return max(found, drift)
 
@@ -295,7 +288,7 @@ def drifted(levels, scales, excess):
 def free(events):
     """Return the first place for another event."""
     k = 0
-    while events.phase[k] != FREE:
+    while events.counts[k, PHASE] != FREE:
         k += 1
     return k
 
@@ -351,12 +344,12 @@ def follow(done, run, scales, limits, levels, clock, events, total):
     far = np.empty(n_variables)
     active = rising = NEVER
     n_open = 0
-    for k in range(events.phase.size):
-        active = k if events.phase[k] == ACTIVE else active
-        rising = k if events.phase[k] == RISING else rising
-        n_open += events.phase[k] == ACTIVE or events.phase[k] == STANDING
+    for k in range(events.counts.shape[0]):
+        active = k if events.counts[k, PHASE] == ACTIVE else active
+        rising = k if events.counts[k, PHASE] == RISING else rising
+        n_open += events.counts[k, PHASE] == ACTIVE or events.counts[k, PHASE] == STANDING
     for t in range(done, run.rows.size):
-        if events.phase[-2] != FREE or events.phase[-1] != FREE:
+        if events.counts[-2, PHASE] != FREE or events.counts[-1, PHASE] != FREE:
             return t
         n, row = clock[0], run.rows[t]
         if n_open:
@@ -364,21 +357,21 @@ def follow(done, run, scales, limits, levels, clock, events, total):
         height = measure(t, n, run, levels, scales, limits, excess, moved)
         if active != NEVER and (
             run.anew[t]
-            or n - events.alarm[active] > limits.gap + 1
-            or (limits.has_past and n - events.start[active] >= limits.unfolding)
+            or n - events.counts[active, ALARM] > limits.gap + 1
+            or (limits.has_past and n - events.counts[active, START] >= limits.unfolding)
         ):
             if limits.has_past:
                 stand(active, levels, scales, events)
                 height = measure(t, n, run, levels, scales, limits, excess, moved)
             else:
-                events.phase[active] = ENDED
+                events.counts[active, PHASE] = ENDED
                 n_open -= 1
             active = NEVER
         total[t] = height
         if rising != NEVER and (
-            run.anew[t] or height <= low or n - events.onset[rising] >= limits.unfolding
+            run.anew[t] or height <= low or n - events.counts[rising, ONSET] >= limits.unfolding
         ):
-            events.phase[rising], rising = FREE, NEVER
+            events.counts[rising, PHASE], rising = FREE, NEVER
         if height > low and active == NEVER and rising == NEVER:
             rising = free(events)
             begin(rising, n, row, levels, scales, limits, events)
@@ -388,30 +381,30 @@ def follow(done, run, scales, limits, levels, clock, events, total):
             look_anew(t, run, n_open, levels)
             n_open += 1
             active, rising = rising, NEVER
-            events.phase[active] = ACTIVE
-            events.start[active], events.first[active] = n, row
+            events.counts[active, PHASE] = ACTIVE
+            events.counts[active, START], events.counts[active, FIRST] = n, row
             if not limits.has_past or clock[2] == NEVER or n - clock[2] > limits.lookback:
                 clock[1] = n
-            events.story[active] = clock[1]
-        for k in range(events.phase.size):
-            phase = events.phase[k]
+            events.counts[active, STORY] = clock[1]
+        for k in range(events.counts.shape[0]):
+            phase = events.counts[k, PHASE]
             if phase in (FREE, ENDED):
                 continue
             level = height
             if phase == ACTIVE:
                 clock[2] = n
                 if height > threshold:
-                    events.alarm[k] = n
+                    events.counts[k, ALARM] = n
             elif phase == STANDING:
                 level = still(k, t, run, levels, events)
                 if level <= low:
-                    if n - events.latest[k] > limits.gap:
+                    if n - events.counts[k, LATEST] > limits.gap:
                         leave(k, levels, events)
                         n_open -= 1
                     continue
-                if n - events.start[k] < limits.horizon:
+                if n - events.counts[k, START] < limits.horizon:
                     clock[2] = n
-            deviates = n == events.start[k] or events.is_slow[k]
+            deviates = n == events.counts[k, START] or events.counts[k, IS_SLOW]
             if limits.has_past or height > threshold:
                 deviates |= add(k, t, n, run, excess, moved, limits, far, events)
             if deviates and (phase == STANDING or (phase == ACTIVE and height > threshold)):
@@ -434,15 +427,15 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                 rise(k, n, row, drift, threshold, events)
                 quote(k, t, run, far, moved, True, limits, events)
                 for i in range(n_variables):
-                    events.frozen[k, i] = min(levels.reference[i], scales.highest[i])
-                    events.blame[k, i], events.highest[k, i] = excess[i], 0.0
-                events.is_slow[k] = 1
-                events.story[k] = n
+                    events.values[k, FROZEN, i] = min(levels.reference[i], scales.highest[i])
+                    events.values[k, BLAME, i], events.values[k, HIGHEST, i] = excess[i], 0.0
+                events.counts[k, IS_SLOW] = 1
+                events.counts[k, STORY] = n
                 stand(k, levels, scales, events)
         if limits.has_past:
             adapt(t, run, rate, n_open > 0, active == NEVER, levels, scales)
-        elif active != NEVER and n - events.alarm[active] > limits.gap:
-            events.phase[active], active = ENDED, NEVER
+        elif active != NEVER and n - events.counts[active, ALARM] > limits.gap:
+            events.counts[active, PHASE], active = ENDED, NEVER
             n_open -= 1
         clock[0] += 1
     return run.rows.size
