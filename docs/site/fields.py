@@ -24,10 +24,11 @@ def fields_of(value: type) -> Iterator[tuple[str, str]]:
 
 def describe(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:  # noqa: ARG001
     """List the fields of a value whose docstring does not."""
-    names = getattr(thing, "__struct_fields__", ())
-    if what == "class" and names and not any(line.startswith(":param") for line in lines):
-        comments = dict(fields_of(thing))
-        lines += ["", *(f":param {field}: {comments.get(field, '')}" for field in names), ""]
+    if not hasattr(thing, "__struct_fields__") or any(line.startswith(":param") for line in lines):
+        return
+    fields = list(fields_of(thing))
+    if any(comment for _, comment in fields):
+        lines += ["", *(f":param {field}: {comment}" for field, comment in fields), ""]
 
 
 def setup(app: Any) -> dict[str, bool]:
