@@ -9,7 +9,7 @@ sum to its score.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -56,8 +56,17 @@ SUSPECT = 0.25  # share of the largest part of a row's score, from which on a va
 _NODES_OF: WeakKeyDictionary[Scorer, list[Nodes]] = WeakKeyDictionary()  # made once for each model
 
 
-def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> list[CluesOfRow]:
-    """Return the evidence against each row as clues; `weighed` are the same rows, if already weighed."""
+def find_clues(
+    scorer: Scorer,
+    table: Table,
+    weighed: Weighed | None = None,
+    about: Sequence[Collection[int]] | None = None,
+) -> list[CluesOfRow]:
+    """Return the evidence against each row as clues.
+
+    `weighed` are the same rows, if already weighed. `about` says which variables of each row matter; all,
+    when absent.
+    """
     violations = scorer.violations(table)
     if scorer.model.evidence is None:
         variable_of = scorer.model.schema.variable_of()
@@ -70,7 +79,10 @@ def find_clues(scorer: Scorer, table: Table, weighed: Weighed | None = None) -> 
         ]
     weighed = scorer.weigh_alone(table) if weighed is None else weighed
     finder = _ClueFinder(scorer, table, weighed)
-    clues_of = [finder.clues(row, _by_variable(broken)) for row, broken in enumerate(violations)]
+    clues_of = [
+        finder.clues(row, _by_variable(broken), None if about is None else about[row])
+        for row, broken in enumerate(violations)
+    ]
     if weighed.remembered is None:
         return clues_of
     names, remembered = scorer.model.schema.names, weighed.remembered
@@ -208,11 +220,20 @@ class _ClueFinder:
         self.chosen_for: dict[int, list[tuple[int, int]]] = {}
         self.usual_in: dict[tuple[int, int, int], tuple[UsualNumber, int]] = {}
 
-    def clues(self, row: int, broken: Mapping[str, Sequence[Violation]]) -> CluesOfRow:
-        """Return the clues against each variable of a row."""
+    def clues(
+        self,
+        row: int,
+        broken: Mapping[str, Sequence[Violation]],
+        about: Collection[int] | None = None,
+    ) -> CluesOfRow:
+        """Return the clues against each variable of a row, or against some."""
         clues_of: dict[str, tuple[Clue, ...]] = {}
         parts, rarities = self.pieces.contradictions[row], self.pieces.rarities[row]
         some = np.flatnonzero((parts > 0) | (rarities > 0))
+        if about is not None:
+            some = some[np.isin(some, [*about])]
+            names = {self.variables[i].name for i in about}
+            broken = {name: rules for name, rules in broken.items() if name in names}
         # As Python's own numbers, all at once: an array hands out single ones slowly.
         for i, part, rarity in zip(
             *(array.tolist() for array in (some, parts[some], rarities[some])), strict=True

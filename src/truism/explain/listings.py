@@ -154,18 +154,18 @@ class Incidents(Listing[Incident]):
 
     def _explain(self, outlines: Sequence[Event]) -> Iterator[Incident]:
         """Look for clues in the telling rows of some incidents."""
-        rows = {
-            row
-            for event in outlines
-            for i in blamed(event, self._steady)
-            for row in (_worst_row(event, i), int(event.since[i]))
-        }
+        about: dict[int, set[int]] = {}  # which variables are explained by which row
+        for event in outlines:
+            for i in blamed(event, self._steady):
+                for row in {_worst_row(event, i), int(event.since[i])} - {NEVER}:
+                    about.setdefault(row, set()).add(i)
         moved = any(event.lately.any() for event in outlines)
         telling: dict[int, _Telling] = {}
-        for numbers, part in self.rows.parts(rows - {NEVER}):
+        for numbers, part in self.rows.parts(about):
             weighed = self.scorer.weigh_alone(part)
             apart = differences(self.scorer, weighed) if moved else None
-            for at, clues in enumerate(find_clues(self.scorer, part, weighed)):
+            found = find_clues(self.scorer, part, weighed, [about[row] for row in numbers])
+            for at, clues in enumerate(found):
                 far = None if apart is None else apart[at]
                 telling[numbers[at]] = _Telling(clues, part, at, far)
         for event in outlines:
