@@ -40,7 +40,7 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
         How many lower rows may lie within an incident.
 
     """
-    level = _short(float(np.quantile(levels, LEVEL)))
+    level = four_digits(float(np.quantile(levels, LEVEL)))
     peaks = np.array(
         [
             levels[rows[group]].max()
@@ -49,8 +49,9 @@ def fit_tail(levels: NDArray[np.float64], runs: Sequence[Rows], gap: int = GAP) 
         ]
     )
     excess = float(np.mean(peaks)) - level if len(peaks) else 0.0
-    return Tail(level, max(_short(excess), MIN_SCALE), len(peaks), len(levels))
+    return Tail(level, max(four_digits(excess), MIN_SCALE), len(peaks), len(levels))
 
 
-def _short(value: float) -> float:
+def four_digits(value: float) -> float:
+    """Return a number as it is kept in a model."""
     return float(f"{value:.4g}")

@@ -20,7 +20,7 @@ from truism.arrays import Floats, Rows
 from truism.errors import ParameterError
 from truism.incidents.events import HORIZON, Limits
 from truism.incidents.following import Ready, calm_excess
-from truism.incidents.rates import fit_tail
+from truism.incidents.rates import fit_tail, four_digits
 from truism.learn.holdout import (
     N_BLOCKS,
     N_STRETCHES,
@@ -159,7 +159,7 @@ def learn_memory(
     memory = Memory(
         lookback,
         find_period(schema, columns),
-        _short(CAP * unit),
+        four_digits(CAP * unit),
         1.0,
         *(nothing, nothing, nothing),
         Tail(0.0, 1.0, 0, 1),
@@ -168,7 +168,7 @@ def learn_memory(
     past = held.recall(memory)
     of_rows = fit_tail(sum_of_rows(held.plain + held.lift), held.runs).threshold(RARE)
     of_past = fit_tail(sum_of_rows(past), held.runs).threshold(RARE)
-    weight = _short(WEIGHT * of_rows / of_past) if of_past > 0 else 0.0
+    weight = four_digits(WEIGHT * of_rows / of_past) if of_past > 0 else 0.0
     points = held.plain + held.lift + weight * past
     usual = np.sqrt(np.quantile(points, 0.5, axis=0))
     memory = msgspec.structs.replace(
@@ -310,11 +310,7 @@ def _lifts(evidence: Evidence, plain: Floats, worths: Floats) -> Floats:
 
 
 def _shortened(values: Floats) -> tuple[float, ...]:
-    return tuple(map(_short, values.tolist()))
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.4g}")
+    return tuple(map(four_digits, values.tolist()))
 
 
 def find_stretches(
