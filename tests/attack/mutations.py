@@ -20,12 +20,11 @@ from attack.attempts import Bench, Broken, Kind
 from attack.columns import NAMES, as_arrow, odd_columns
 from attack.program import complaint
 from truism.errors import TruismError
-from truism.explain import states as jobs
 from truism.explain.checker import Checker
 from truism.explain.states import decode_state, encode_state, proceed
-from truism.model import files as modelfiles
 from truism.model.files import decode_model
 from truism.review.ledgers import MARKS, read_ledger
+from truism.table import versioned
 from truism.table.files import read
 
 
@@ -37,8 +36,8 @@ class Document(NamedTuple):
     n_files: int = 25  # in an attempt
 
 
-def _sign_model(plain: dict[str, Any]) -> None:
-    plain["digest"] = modelfiles._digest(plain)
+def _sign(plain: dict[str, Any]) -> None:
+    plain["digest"] = versioned._digest(plain)
 
 
 @lru_cache
@@ -58,10 +57,6 @@ def _use_model(content: bytes, bench: Bench) -> None:
         raise Broken("scores are not finite")
     str(found.incidents)
     str(checker.explain(table, np.arange(3)))
-
-
-def _sign_state(plain: dict[str, Any]) -> None:
-    plain["digest"] = jobs._digest(plain)
 
 
 @lru_cache
@@ -220,9 +215,9 @@ def _other(draw: random.Random, table: pa.Table) -> pa.Table:
 
 
 DOCUMENTS = {
-    "job.state": Document(partial(crafted, _sign_state), _use_state),
-    "m.json": Document(partial(crafted, _sign_model), _use_model),
-    "other.json": Document(partial(crafted, _sign_model), _use_model),
+    "job.state": Document(partial(crafted, _sign), _use_state),
+    "m.json": Document(partial(crafted, _sign), _use_model),
+    "other.json": Document(partial(crafted, _sign), _use_model),
     "taken.accepted.parquet": Document(recast, _use_ledger, n_files=5),
 }
 
