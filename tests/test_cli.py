@@ -1226,7 +1226,8 @@ rules     rows  what is always true
 2 rules    200  pump = off ⇔ flow < 1
 oqyvmynp    40  level < 500.5 ⇒ pump = on
 
-17 rules; --about VAR lists those behind a line, --top 0 all.
+17 rules. ≈ marks what is joined or rounded. --about VAR lists the rules behind
+a line, --top 0 all.
 """
     )
     out, _, _ = run("rules", "m.truism.json", "--about", "level")

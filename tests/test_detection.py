@@ -43,7 +43,8 @@ def test_labels_give_segments_and_areas(summary):
         ("nowhere", "label must name a column of the table, got 'nowhere'."),
         (
             "note",
-            "label must mark some rows and not all, got 'note'.\nHint: all its rows are anomalous.",
+            "label must mark some rows and not all, got 'note'.\n"
+            "Hint: none of its rows is known to be normal.",
         ),
         (
             "degree",
@@ -68,7 +69,7 @@ def test_labels_must_mark_some_rows_and_not_all(checker):
     with pytest.raises(ParameterError) as caught:
         summarise(checker, table, label="label")
     assert str(caught.value) == (
-        "label must mark some rows and not all, got 'label'.\nHint: all its rows are normal."
+        "label must mark some rows and not all, got 'label'.\nHint: none of its rows is anomalous."
     )
 
 

@@ -42,7 +42,7 @@ def test_a_column_that_cannot_be_labels_is_refused():
         "Hint: it holds 0.5; 0 means normal, other numbers anomalous."
     )
     assert refused({"attack": [0, -999]}) == (
-        "label must mark some rows and not all, got 'attack'.\nHint: all its rows are normal."
+        "label must mark some rows and not all, got 'attack'.\nHint: none of its rows is anomalous."
     )
 
 

@@ -105,7 +105,7 @@ def test_neighbouring_intervals_are_joined_and_rounded():
         where, right = rows_of(statement, {"level": level, "flow": flow, "alarm": alarm})
         assert right[where].all()
         assert where.sum() >= 0.8 * statement.count
-    assert joined[0].behind == f"{len(joined[0].rules)} rules"
+    assert joined[0].behind == f"≈ {len(joined[0].rules)} rules"
 
 
 def test_rules_that_may_be_luck_are_no_statements():

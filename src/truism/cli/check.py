@@ -401,8 +401,8 @@ def _find(rows: InputRows, wanted: Wanted, label: str | None, progress: Progress
         findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
     if report_place is not None:
         progress("writing report", 0, 0)
-        if wanted.label is None and label is not None:
-            label = label if read_labels(table, label).tell_apart else None
+        if label is not None and not read_labels(table, label).tell_apart:
+            label = None
         write_page(report_place, checker, table, findings, wanted.data, label, rows.doubts)
     return findings
 

@@ -109,10 +109,9 @@ def rules(
     records = rule_records(model, chosen[: top or len(chosen)])
     if form == "table":
         if in_short:
-            of_all = (
-                f"{count(len(chosen), 'rule')}; --about VAR lists those behind a line, --top 0 all."
-            )
-            screen.show(show_summary(model, N_SHOWN), "", say(of_all, FAINT))
+            of_all = f"{count(len(chosen), 'rule')}. ≈ marks what is joined or rounded."
+            how = "--about VAR lists the rules behind a line, --top 0 all."
+            screen.show(show_summary(model, N_SHOWN), "", say(f"{of_all} {how}", FAINT))
         else:
             screen.show(show_rules(records, len(chosen)))
         if model.accepted:

@@ -55,7 +55,7 @@ def _lines(model: Model) -> Iterator[str]:
     if summary.constants:
         yield from ("", f"Never changes: {_escape(conjunction(summary.constants))}.")
     yield ""
-    yield "Lines with several rules are joined and rounded from them; below are those that are checked."
+    yield "≈ marks lines that are joined and rounded from rules; below are the rules that are checked."
     yield from ("", "## Variables", "", "| variable | kind | training values |", "|---|---|---|")
     for variable in model.schema.variables:
         kind = "categorical" if isinstance(variable, Categorical) else "continuous"

@@ -56,8 +56,9 @@ class Implication(msgspec.Struct, frozen=True):
 
     @property
     def behind(self) -> str:
-        """The id of the rule behind it, or how many there are."""
-        return self.rules[0] if len(self.rules) == 1 else count(len(self.rules), "rule")
+        """The id of the rule behind it, or how many there are; ≈ if they do not say quite the same."""
+        rules = self.rules[0] if len(self.rules) == 1 else count(len(self.rules), "rule")
+        return f"≈ {rules}" if self.is_derived else rules
 
     def text(self, legend: Legend = NO_LEGEND) -> str:
         """Return what it says, with units where they are known."""
@@ -71,8 +72,6 @@ class RuleSummary(msgspec.Struct, frozen=True):
 
     statements: tuple[Implication, ...]
     constants: tuple[Predicate, ...]  # what is the same in every training row
-    n_rules: int
-    n_rows: int
 
     def __str__(self) -> str:
         lines = [f"{each}  ({each.count:,} rows)" for each in self.statements]
@@ -94,7 +93,7 @@ def summarise(rules: RuleSet, n: int = N_STATEMENTS) -> RuleSummary:
     cuts = _cuts_of(rules)
     chosen = [_rounded(each, cuts) for each in _choose(statements, n)]
     constants = tuple(rule.consequents[0] for rule in rules if _is_constant(rule))
-    return RuleSummary(tuple(chosen), constants, len(rules), rules.n_rows)
+    return RuleSummary(tuple(chosen), constants)
 
 
 def _statements(rules: RuleSet) -> Iterator[Implication]:

@@ -78,7 +78,8 @@ def _judged(column: Column) -> tuple[Mask, Mask]:
 def both_kinds(labels: Labels) -> Mask:
     """Return which rows are anomalous, where some are and some are not."""
     if not labels.tell_apart:
-        hint = f"all its rows are {'anomalous' if labels.anomalous.any() else 'normal'}."
+        lacking = "known to be normal" if labels.anomalous.any() else "anomalous"
+        hint = f"none of its rows is {lacking}."
         raise ParameterError.of("label", "mark some rows and not all", labels.name, hint)
     return labels.anomalous
 
