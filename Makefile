@@ -67,7 +67,7 @@ test-ecosystem:  ## run truism in Spark, Ray, dbt, Great Expectations, MLflow an
 		apt-get -qq update && apt-get -qq install -y --no-install-recommends default-jre-headless >/dev/null; } || \
 		echo "no Java could be installed: Spark is left out"
 	$(ECOSYSTEM)/bin/python -m pip install --quiet -e '.[sql,dask]' pytest
-	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark mlflow skops ray datacontract-cli[duckdb]; do \
+	@for tool in "dbt-core<1.11 dbt-duckdb<1.11" great-expectations pyspark mlflow skops ray sktime datacontract-cli[duckdb]; do \
 		$(ECOSYSTEM)/bin/python -m pip install --quiet $$tool || echo "left out: $$tool"; done
 	$(ECOSYSTEM)/bin/python -m pytest -q -raP -o addopts= -o filterwarnings=default -o pythonpath=ecosystem ecosystem
 
