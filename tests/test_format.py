@@ -9,9 +9,9 @@ from hypothesis import given
 from learned import learn
 from strategies import NORMAL, ratios, tables, thresholds
 from truism.errors import TruismError
-from truism.model.files import FORMAT_VERSION, SECTIONS, from_file, to_file
+from truism.model.files import FILES, from_file, to_file
 from truism.table.frames import as_table
-from truism.table.layouts import ColumnReading, Layout, Reading
+from truism.table.layouts import ColumnReading, Reading
 
 
 @pytest.fixture(scope="module", params=["paper", "evidence"])
@@ -33,37 +33,22 @@ def test_every_predicate_is_written_once_and_rules_refer_to_it(model):
     file = to_file(model)
     listed = [each.predicate for each in file.predicates]
     assert len(set(listed)) == len(listed)
-    assert file.format_version == FORMAT_VERSION
-    for rule, written in zip(model.rules, file.rules, strict=True):
+    assert file.format_version == FILES.version
+    n_alone = len(file.univariate)
+    assert file.univariate == model.rules.rules[:n_alone]
+    for rule, written in zip(model.rules[n_alone:], file.rules, strict=True):
         assert tuple(listed[i] for i in written.antecedent) == rule.antecedent
         assert tuple(listed[i] for i in written.consequents) == rule.consequents
         assert written.count == rule.count
 
 
-def test_a_file_lists_the_sections_it_has(model):
-    file = to_file(model)
-    evidence = {"evidence": SECTIONS["evidence"]}
-    assert file.sections == ({} if model.evidence is None else evidence)
-    assert (file.evidence is None) == (model.evidence is None)
-    reading = Reading(Layout(zone="UTC"), (ColumnReading("U", "text"),))
-    known = msgspec.structs.replace(model, reading=reading)
-    assert to_file(known).sections == {**file.sections, "reading": SECTIONS["reading"]}
-    assert from_file(to_file(known)) == known
-
-
 @pytest.mark.parametrize(
     ("damage", "where"),
     [
-        (lambda file: {"rules": file.rules[::-1]}, "$.rules"),
+        (lambda file: {"univariate": file.univariate * 2}, "$.univariate"),
         (lambda file: {"rules": (*file.rules, file.rules[-1])}, "$.rules"),
-        (lambda file: {"sections": {} if file.sections else {"evidence": 1}}, "$.sections"),
-        (lambda file: {"sections": {**file.sections, "reading": 1}}, "$.sections"),
-        (lambda _: {"reading": Reading()}, "$.sections"),
         (
-            lambda file: {
-                "sections": {**file.sections, "reading": 1},
-                "reading": Reading(columns=(ColumnReading("U", "text"),) * 2),
-            },
+            lambda _: {"reading": Reading(columns=(ColumnReading("U", "text"),) * 2)},
             "$.reading.columns",
         ),
         (lambda _: {"derived": ("nobody",)}, "$.derived"),

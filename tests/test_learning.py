@@ -32,7 +32,7 @@ def said(model):
         model.schema, variables=tuple(sorted(model.schema.variables, key=lambda v: v.name))
     )
     predicates = tuple(
-        msgspec.structs.replace(each, n_episodes=0) for each in model.rules.predicates
+        msgspec.structs.replace(each, n_episodes=each.n_false) for each in model.rules.predicates
     )
     return schema, msgspec.structs.replace(model.rules, predicates=predicates)
 

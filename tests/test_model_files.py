@@ -23,14 +23,7 @@ from truism.errors import ModelFileError
 from truism.explain.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
-from truism.model.files import (
-    SECTIONS,
-    decode_model,
-    encode_model,
-    json_schema,
-    load_model,
-    save_model,
-)
+from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
 from truism.model.provenance import (
     AnyBrokenRule,
     ByHand,
@@ -131,7 +124,7 @@ def test_the_file_is_utf8_json_in_a_stable_order_one_rule_a_line():
     assert "🚰" in CONTENT.decode("utf-8")
     assert encode_model(MODEL) == CONTENT
     lines = CONTENT.decode().splitlines()
-    assert sum(line.startswith('    {"if":') for line in lines) == len(MODEL.rules)
+    assert sum(line.startswith('    {"if":') for line in lines) == LAST + 1
     assert CONTENT.endswith(b"\n}\n")
 
 
@@ -169,28 +162,7 @@ def test_the_origin_of_a_threshold_is_kept(origin):
     assert decode_model(encode_model(model)).limit == Threshold(2.5, origin)
 
 
-@pytest.mark.parametrize(
-    ("sections", "which"),
-    [
-        ({"wishes": 1}, "'wishes' of version 1"),
-        ({"evidence": 2, "series": 7}, "'series' of version 7"),
-        ({"evidence": 3}, "'evidence' of version 3"),
-    ],
-)
-def test_a_section_that_is_not_known_is_refused_by_name_and_version(sections, which):
-    def add(plain):
-        plain["sections"] = sections
-        plain["wishes"] = []
-
-    with pytest.raises(ModelFileError) as caught:
-        decode_model(damaged(add, WEIGHED_CONTENT))
-    assert str(caught.value) == (
-        f"The model file has a section {which}, which this truism does not know.\n"
-        "Hint: learn the model again."
-    )
-
-
-def test_a_key_that_is_in_no_section_is_refused():
+def test_an_unknown_key_is_refused():
     with pytest.raises(ModelFileError, match="unknown field `wishes`"):
         decode_model(damaged(lambda plain: plain.update(wishes=[])))
 
@@ -258,7 +230,6 @@ def stepping(step):
     """A series whose rows are so far apart."""
 
     def change(plain):
-        plain["sections"]["series"] = SECTIONS["series"]
         plain["series"] = {"step": step}
 
     return change
@@ -273,7 +244,8 @@ def trial(n_broken, n_held_out, complete_to=2):
     return setting("provenance", "trials", [{"min_support": 0.1, **numbers}])
 
 
-LAST = len(MODEL.rules) - 1
+LAST = sum(bool(rule.antecedent) for rule in MODEL.rules) - 1
+ALONE, PRESENT = "it is no rule about one variable alone", [{"type": "present", "variable": "U"}]
 MOST = 2**53 - 1
 REFUSALS = [
     (setting("provenance", "n_rows", -1), "Expected `int` >= 0 - at `$.provenance.n_rows`"),
@@ -373,17 +345,17 @@ REFUSALS = [
     ),
     (
         setting("predicates", interval(), "predicate", "variable", "nobody"),
-        f"there is no variable 'nobody' - at `$.predicates[{interval()}]`",
+        f"it does not fit its variable - at `$.predicates[{interval()}]`",
     ),
     (
         setting("predicates", interval(), "predicate", "variable", "U"),
-        f"'U' is not numeric - at `$.predicates[{interval()}]`",
+        f"it does not fit its variable - at `$.predicates[{interval()}]`",
     ),
     (
         setting("predicates", 0, "n_true", 0),
-        "counts are out of range - at `$.predicates[0]`",
+        "Expected `int` >= 1 - at `$.predicates[0].n_true`",
     ),
-    (setting("predicates", 0, "n_true", None), "a count is missing - at `$.predicates[0]`"),
+    (setting("predicates", 0, "n_false", 99), "counts are out of range - at `$.predicates[0]`"),
     (
         setting("predicates", 0, "n_episodes", 10**6),
         "counts are out of range - at `$.predicates[0]`",
@@ -391,15 +363,11 @@ REFUSALS = [
     (setting("predicates", 0, "n_episodes", 0), "counts are out of range - at `$.predicates[0]`"),
     (
         lambda plain: plain["predicates"][0].pop("n_episodes"),
-        "a count is missing - at `$.predicates[0]`",
-    ),
-    (
-        setting("predicates", -1, "n_episodes", 1),
-        f"a count is missing - at `$.predicates[{len(json.loads(CONTENT)['predicates']) - 1}]`",
+        "Object missing required field `n_episodes` - at `$.predicates[0]`",
     ),
     (
         setting("predicates", 1, json.loads(CONTENT)["predicates"][0]),
-        "a predicate is listed twice - at `$.predicates[1]`",
+        "a predicate is listed twice - at `$.predicates`",
     ),
     (setting("rules", LAST, "then", [9999]), f"a predicate is unknown - at `$.rules[{LAST}]`"),
     (setting("rules", LAST, "then", [-1]), f"Expected `int` >= 0 - at `$.rules[{LAST}].then[0]`"),
@@ -407,7 +375,12 @@ REFUSALS = [
         setting("rules", LAST, "then", []),
         f"Expected `array` of length >= 1 - at `$.rules[{LAST}].then`",
     ),
-    (setting("rules", LAST, "count", 41), f"the count exceeds the rows - at `$.rules[{LAST}]`"),
+    (
+        setting("rules", LAST, "count", 41),
+        f"the count exceeds a predicate's - at `$.rules[{LAST}]`",
+    ),
+    (setting("univariate", 0, "count", 41), f"{ALONE} - at `$.univariate[0]`"),
+    (setting("univariate", 0, "antecedent", PRESENT), f"{ALONE} - at `$.univariate[0]`"),
     (
         setting("settings", "max_predicates", 1),
         "max_predicates must be a whole number of at least 2, got 1 - at `$.settings`",
@@ -420,7 +393,6 @@ REFUSALS = [
         lambda plain: plain["rules"].append(plain["rules"][-1]),
         "a rule is listed twice - at `$.rules`",
     ),
-    (lambda plain: plain["rules"].reverse(), "rules are not in order - at `$.rules`"),
     (lambda plain: plain.pop("rules"), "Object missing required field `rules`"),
 ]
 
@@ -464,10 +436,9 @@ def known(n_rows):
 SPACING, SPLIT = "$.evidence.spacings[0]", "$.evidence.splits[0]"
 C = first_context()
 CONTEXT = f"$.evidence.contexts[{C}]"
-UNFIT = "tree and statistics do not fit"
+UNFIT, UNFITTING = "tree and statistics do not fit", "it does not fit the variables"
 EVIDENCE_REFUSALS = [
     (lambda plain: plain.pop("evidence"), "evidence and scoring do not fit", "$.evidence"),
-    (lambda plain: plain["sections"].clear(), "sections do not fit", "$.sections"),
     (setting("settings", "scoring", "paper"), "evidence and scoring do not fit", "$.evidence"),
     *(
         (setting("evidence", unit, value), "Expected `float` >= 1.0", f"$.evidence.{unit}")
@@ -516,7 +487,7 @@ EVIDENCE_REFUSALS = [
     ),
     (
         altered("evidence", "spacings", 0, "counts", lambda v: [v[0] + 1, *v[1:]]),
-        "values and counts do not fit",
+        "counts do not add up to the rows",
         SPACING,
     ),
     (
@@ -565,13 +536,17 @@ EVIDENCE_REFUSALS = [
     (setting("evidence", "contexts", C, "tree", [-1]), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "tree", lambda t: t[:-1]), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "tree", lambda t: [*t, -1]), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "tree", lambda t: [9999, *t[1:]]), UNFIT, CONTEXT),
+    (altered("evidence", "contexts", C, "tree", lambda t: [9999, *t[1:]]), UNFITTING, CONTEXT),
     (
         altered("evidence", "contexts", C, "tree", lambda t: [-2, *t[1:]]),
         "Expected `int` >= -1",
         f"{CONTEXT}.tree[0]",
     ),
-    (altered("evidence", "contexts", C, "counts", lambda v: [v[0] + 1, *v[1:]]), UNFIT, CONTEXT),
+    (
+        altered("evidence", "contexts", C, "counts", lambda v: [v[0] + 1, *v[1:]]),
+        UNFITTING,
+        CONTEXT,
+    ),
     (
         altered("evidence", "contexts", C, "counts", lambda v: [-v[0], *v[1:]]),
         "Expected `int` >= 0",
@@ -597,7 +572,11 @@ EVIDENCE_REFUSALS = [
     (setting("evidence", "contexts", C, "known", [[1]]), UNFIT, CONTEXT),
     (known(-1), "Expected `int` >= 0", f"{CONTEXT}.known[0][0]"),
     (known(10**9), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]), UNFIT, CONTEXT),
+    (
+        altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [*v, 1]),
+        UNFIT,
+        CONTEXT,
+    ),
     (
         altered("evidence", "contexts", C, "state_counts", 0, 0, lambda v: [-1, *v[1:]]),
         "Expected `int` >= 0",
@@ -610,7 +589,7 @@ EVIDENCE_REFUSALS = [
     ),
     (altered("evidence", "contexts", C, "numbers", lambda v: v * 2), UNFIT, CONTEXT),
     (altered("evidence", "contexts", C, "numbers", lambda _: [0]), UNFIT, CONTEXT),
-    (altered("evidence", "contexts", C, "states", lambda v: [99, *v[1:]]), UNFIT, CONTEXT),
+    (altered("evidence", "contexts", C, "states", lambda v: [99, *v[1:]]), UNFITTING, CONTEXT),
     (
         setting("evidence", "contexts", C, "tree", "x"),
         "Expected `array`, got `str`",
@@ -642,8 +621,8 @@ def test_damaged_evidence_is_refused_and_the_message_says_where(change, problem,
             for content in (b"", b"{}", b"[1]", b"time,pump\n")
         ),
         (
-            b'{"format": "truism-model", "format_version": 2}',
-            "The model file has format version 2, this truism reads 3.\n"
+            b'{"format": "truism-model", "format_version": 3}',
+            "The model file has format version 3, this truism reads 4.\n"
             "Hint: learn the model again.",
         ),
         (
@@ -664,8 +643,8 @@ def test_what_is_no_model_file_is_refused(content, message):
     [
         b"[" * 100_000,
         b'{"a":' * 100_000,
-        b'{"format": "truism-model", "format_version": 3, "x": ' + b"[" * 100_000,
-        b'{"format": "truism-model", "format_version": 3, "rules": '
+        b'{"format": "truism-model", "format_version": 4, "x": ' + b"[" * 100_000,
+        b'{"format": "truism-model", "format_version": 4, "rules": '
         + b"[" * 5000
         + b"]" * 5000
         + b"}",
@@ -761,6 +740,7 @@ def crafted(n_states, n_rules):
         "derived": [],
         "variables": [wide, narrow],
         "provenance": {**plain["provenance"], "columns": [], "n_rows": n_states},
+        "univariate": [],
         "predicates": [ends, *starts],
         "rules": [{"if": list(pair), "then": [0], "count": 1} for pair in pairs],
         "disabled": [],

@@ -349,7 +349,7 @@ def test_a_day_without_rows_does_not_stop_a_folder_of_days():
 def test_what_truism_wrote_beside_the_tables_of_a_folder_is_none_of_them():
     os.mkdir("days")
     write("days/1.csv", "t,x\n1,2.5\n")
-    write("days/m.json", '{\n  "format": "truism-model",\n  "format_version": 3}')
+    write("days/m.json", '{\n  "format": "truism-model",\n  "format_version": 4}')
     write("days/s.json", '{"format":"truism-state","format_version":1}')
     write("days/m.accepted.parquet", "")
     assert cells(read(["days"]).table) == {"t": [1], "x": [2.5]}

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from truism.model.predicates import Interval, OneOf
-from truism.model.schema import Count, Counts, Positive
+from truism.model.schema import Count, Counts, Positive, ascend, require
 
 LEAF = -1  # stands for a leaf among the nodes of a context's tree
 MAX_CLASSES = 64  # states of a variable that are kept apart; the rarest share the last class
@@ -19,6 +19,8 @@ MIN_UNIT = 1.0
 MAX_CONTEXTS = 500  # what they say together is a product of 32 bits
 N_EXACT = 50  # training values on each side that a spacing keeps exactly
 MAX_LEAVES = 256
+
+_UNFIT = "tree and statistics do not fit"
 
 Width = Annotated[float, Meta(gt=0)]
 Size = Annotated[float, Meta(ge=0)]
@@ -37,6 +39,10 @@ class Spacing(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     counts: Counts  # how many training rows each stands for
     near: Positive  # how many training rows must lie close to a value for it not to be rare
     spread: Width  # the usual spread: like a standard deviation, but robust
+
+    def __post_init__(self) -> None:
+        same = len(self.values) == len(self.counts)
+        require(same and ascend(self.values), "values and counts do not fit")
 
 
 class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,6 +64,28 @@ class Context(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     state_counts: tuple[tuple[tuple[Count, ...], ...], ...]
     # for each leaf and number, the rows that have it; empty if all rows have every number
     known: tuple[tuple[Count, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        n_open, n_leaves = 1, len(self.counts)
+        for node in self.tree:
+            require(n_open > 0, _UNFIT)
+            n_open += -1 if node == LEAF else 1
+        tables = (self.means, self.spreads, *([self.known] if self.known else []))
+        require(
+            n_open == 0
+            and self.tree.count(LEAF) == n_leaves == len(self.state_counts)
+            and len({*self.numbers, *self.states}) == len(self.numbers) + len(self.states)
+            and all([*map(len, table)] == [len(self.numbers)] * n_leaves for table in tables)
+            and all(
+                max(present, default=0) <= n
+                for present, n in zip(self.known, self.counts, strict=bool(self.known))
+            )
+            and all(
+                len(leaf) == len(self.states) and all(sum(states) <= n for states in leaf)
+                for leaf, n in zip(self.state_counts, self.counts, strict=True)
+            ),
+            _UNFIT,
+        )
 
 
 class Usual(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):

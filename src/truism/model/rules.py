@@ -13,7 +13,7 @@ import msgspec
 
 from truism.errors import ParameterError, shorten
 from truism.model.predicates import Predicate, Range, conjunction, order, variables
-from truism.model.schema import id_of
+from truism.model.schema import Count, Positive, id_of, require
 from truism.model.wording import NO_LEGEND, Legend
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     # what must hold for the rule to apply; empty for a univariate rule
     antecedent: tuple[Predicate, ...]
     consequents: tuple[Predicate, ...]  # what then holds
-    count: int  # training rows in which antecedent and consequent hold together
+    count: Count  # training rows in which antecedent and consequent hold together
 
     @property
     def id(self) -> str:
@@ -90,9 +90,13 @@ class PredicateCount(msgspec.Struct, frozen=True, gc=False, forbid_unknown_field
     """
 
     predicate: Predicate
-    n_true: int
-    n_false: int
-    n_episodes: int
+    n_true: Positive
+    n_false: Count
+    n_episodes: Count
+
+    def __post_init__(self) -> None:
+        right = min(self.n_false, 1) <= self.n_episodes <= self.n_false
+        require(right, "counts are out of range")
 
 
 class RuleSet(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=True):

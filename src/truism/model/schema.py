@@ -5,6 +5,8 @@ A variable is numeric or categorical; `truism.learn.kinds` decides which.
 
 import base64
 import hashlib
+import itertools
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -19,6 +21,20 @@ Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
 Counts = Annotated[tuple[Positive, ...], Meta(min_length=1)]
 Name = Annotated[str, Meta(min_length=1)]
+
+
+def require(right: bool, problem: str) -> None:
+    """Refuse a value that contradicts itself.
+
+    >>> require(1 < 2, "values do not ascend")
+    """
+    if not right:
+        raise ParameterError(problem)
+
+
+def ascend(values: Sequence[Any]) -> bool:
+    """Return whether each value is less than the next one."""
+    return all(a < b for a, b in itertools.pairwise(values))
 
 
 def refuse_more(name: str, part: int, whole: int) -> None:
@@ -46,6 +62,11 @@ class Numeric(msgspec.Struct, frozen=True, tag="numeric", forbid_unknown_fields=
     edges: tuple[float, ...]
     counts: Counts
 
+    def __post_init__(self) -> None:
+        require(len(self.edges) == len(self.counts), "edges and counts differ")
+        require(self.low <= self.mean <= self.high, "out of range")
+        require(ascend(self.edges), "edges do not ascend")
+
     @property
     def varies(self) -> bool:
         """Whether training had more than one value."""
@@ -66,6 +87,15 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown
     counts: Counts  # training rows in each state
     n_missing: Count  # training rows without a value
 
+    def __post_init__(self) -> None:
+        require(len(self.values) == len(self.counts), "values and counts differ")
+        require(all(map(self.can_be, self.values)), f"a value is not {self.holds}")
+        require(ascend(self.values), "values do not ascend")
+
+    def can_be(self, value: Scalar) -> bool:
+        """Return whether a value is of the type of its states."""
+        return _HELD.get(type(value)) == self.holds
+
     @property
     def varies(self) -> bool:
         """Whether training had more than one state."""
@@ -78,6 +108,8 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown
 
 
 Variable = Numeric | Categorical
+
+_HELD: dict[type, str] = {str: "text", bool: "boolean", int: "number", float: "number"}
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
