@@ -38,12 +38,12 @@ def tallied(data, n_blocks=3):
 @examples(max_examples=25)
 @given(rich_tables)
 def test_the_statistics_of_a_leaf_are_those_of_its_rows(data):
-    reader, columns, leaves, blocks, trees = tallied(data)
+    reader, columns, leaves, _, trees = tallied(data)
     readings = reader.read(columns)
     rows = oracle.rows_of(data)
     variables = reader.schema.variables
-    for (own_tally,), tree, leaf_of in zip(
-        sum_leaves(trees, leaves, readings, reader, (blocks,), 3, 2) if trees else [],
+    for own_tally, tree, leaf_of in zip(
+        sum_leaves(trees, leaves, readings, reader, 2) if trees else [],
         trees,
         leaves.tolist(),
         strict=True,
@@ -100,29 +100,18 @@ def test_without_a_block_the_statistics_are_those_of_the_other_rows(data, n_bloc
     readings = reader.read(columns)
     if not trees:
         return
-    # Twice: a division is counted the same beside another one.
-    other = np.arange(len(blocks)) % n_blocks
-    (alone,) = zip(
-        *sum_leaves(trees, leaves, readings, reader, (blocks,), n_blocks, 1), strict=True
-    )
-    both = sum_leaves(trees, leaves, readings, reader, (other, blocks), n_blocks, 1)
-    for block in range(n_blocks):
-        kept = blocks != block
+    divisions = blocks, np.arange(len(blocks)) % n_blocks
+    both = sum_leaves(trees, leaves, readings, reader, 1, divisions, n_blocks)
+    whole = sum_leaves(trees, leaves, readings, reader, 1)
+    assert [each.whole().context() for each in both] == [each.context() for each in whole]
+    for block, axis in itertools.product(range(n_blocks), (0, 1)):
+        kept = divisions[axis] != block
         others = reader.read([column.take(kept) for column in columns])
-        one = np.zeros_like(blocks[kept])
-        part = sum_leaves(trees, leaves[:, kept], others, reader, (one,), 1, 1)
-        for all_rows, (_, again), (some,) in zip(alone, both, part, strict=True):
-            assert as_lists(all_rows.without_each()[block]) == as_lists(some.statistics())
-            assert as_lists(again.without_each()[block]) == as_lists(some.statistics())
+        part = sum_leaves(trees, leaves[:, kept], others, reader, 1)
+        for all_rows, some in zip(both, part, strict=True):
+            found = all_rows.without(block, axis).statistics()
+            assert as_lists(found) == as_lists(some.statistics())
             assert as_lists(statistics_of(some.context())) == as_lists(some.statistics())
-
-
-def sums_of(all_sums):
-    """Sums as something that can be compared."""
-    return [
-        {name: np.asarray(value).tolist() for name, value in msgspec.structs.asdict(each).items()}
-        for each in all_sums
-    ]
 
 
 @examples(max_examples=25)
@@ -137,35 +126,20 @@ def test_sums_of_parts_of_the_rows_add_up_to_those_of_all(data, n_blocks, n_part
     def sums(rows):
         readings = reader.read([column.take(rows) for column in columns])
         divisions = (blocks[rows], n_blocks - 1 - blocks[rows])
-        found = sum_leaves(trees, leaves[:, rows], readings, reader, divisions, n_blocks, 1)
-        return list(itertools.chain.from_iterable(found))
+        return sum_leaves(trees, leaves[:, rows], readings, reader, 1, divisions, n_blocks)
 
     whole = sums(np.arange(n_rows))
     parts = [sums(np.flatnonzero(part_of == part)) for part in range(n_parts)]
     merged = [functools.reduce(operator.add, each) for each in zip(*parts, strict=True)]
-    assert sums_of(merged) == sums_of(whole)
-    assert [each.context() for each in merged] == [each.context() for each in whole]
-
-
-def test_sums_of_different_contexts_do_not_add_up():
-    reader, columns, leaves, blocks, trees = tallied(
-        {"x": list(range(40)), "y": [i * i for i in range(40)], "z": ["a", "b"] * 20}
-    )
-    readings = reader.read(columns)
-    (one,), (other,) = (
-        sum_leaves(trees[:1], leaves[:1], readings, reader, (blocks,), n_blocks, 1)[0]
-        for n_blocks in (3, 4)
-    )
-    with pytest.raises(
-        ValueError, match=r"^Only sums of the same context and blocks can be added\.$"
-    ):
-        one + other
+    for own, wanted in zip(merged, whole, strict=True):
+        assert all(map(np.array_equal, own.sums, wanted.sums))
+        assert own.whole().context() == wanted.whole().context()
 
 
 def test_parts_may_have_more_rows_than_32_bits_count():
     data = {"u": ["a", "b"] * 60, "v": ["c", "d"] * 60, "x": [i % 7 for i in range(120)]}
-    reader, columns, leaves, blocks, trees = tallied(data)
-    (own,), *_ = sum_leaves(trees, leaves, reader.read(columns), reader, (blocks,), 3, 2)
-    assert own.state_counts.size
-    large = msgspec.structs.replace(own, state_counts=own.state_counts * 0 + (2**31 - 1))
-    assert set((large + large).state_counts.ravel().tolist()) == {2**32 - 2}
+    reader, columns, leaves, _, trees = tallied(data)
+    own, *_ = sum_leaves(trees, leaves, reader.read(columns), reader, 2)
+    *others, counts = own.sums
+    large = msgspec.structs.replace(own, sums=(*others, counts * 0 + (2**31 - 1)))
+    assert set((large + large).sums[-1].ravel().tolist()) == {2**32 - 2}

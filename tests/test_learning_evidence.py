@@ -126,10 +126,7 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
     if not study.leaf_sums:
         return
     worths = np.random.default_rng(seed).uniform(0, 9, (study.n_rows, len(columns)))
-    trees = [
-        contexts.Tree(of[0].tree, frozenset((*of[0].numbers, *of[0].states)))
-        for of in study.leaf_sums
-    ]
+    trees = [contexts.Tree(of.tree, frozenset((*of.numbers, *of.states))) for of in study.leaf_sums]
     for blocks in (study.apart, study.mixed):
         with pytest.MonkeyPatch.context() as patch:
             # So few that parts begin and end within blocks.
@@ -139,9 +136,8 @@ def test_a_block_is_weighed_by_the_rows_of_the_others(data, seed, n_jobs):
         for at, row in enumerate(study.chosen(blocks)):
             others = np.flatnonzero(blocks.of_row != blocks.of_row[row])
             known = study.reader.read([column.take(others) for column in columns])
-            one = (np.zeros(len(others), np.int64),)
-            leaf_sums = sum_leaves(trees, study.leaves[:, others], known, study.reader, one, 1, 1)
-            judge = LeafProfiles(study.reader, [each.statistics() for (each,) in leaf_sums])
+            leaf_sums = sum_leaves(trees, study.leaves[:, others], known, study.reader, 1)
+            judge = LeafProfiles(study.reader, [each.statistics() for each in leaf_sums])
             own = study.reader.read([column.take(slice(row, row + 1)) for column in columns])
             in_context = judge.contradict(study.leaves[:, [row]], own)[0]
             assert found.in_context[at] == pytest.approx(in_context.sum(), abs=1e-9)

@@ -9,7 +9,7 @@ learned.
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -340,54 +340,37 @@ def _grow_nodes(
 
 
 class LeafSums(msgspec.Struct, frozen=True, eq=False):
-    """Whole-number sums of one context: per block of rows, leaf and judged variable.
+    """Whole-number sums of one context, by leaf; axes of blocks of rows may stand in front.
 
-    `rows` are blocks × leaves × 1, `present`, `total` and `squares` blocks × leaves × numbers, and
-    `state_counts` blocks × leaves × classes, with the `widths` of the categorical variables side by
-    side.
+    The `sums` are the rows (leaves × 1), of numbers how many are present, their total and their squares
+    (leaves × numbers), and how many rows are in each class of states (leaves × classes, with the
+    `widths` of the categorical variables side by side).
     """
 
     tree: tuple[int, ...]
     numbers: tuple[int, ...]
     states: tuple[int, ...]
     widths: tuple[int, ...]
-    rows: NDArray[np.float64]
-    present: NDArray[np.float64]
-    total: NDArray[np.float64]
-    squares: NDArray[np.float64]
-    state_counts: NDArray[np.integer[Any]]
+    sums: tuple[NDArray[Any], ...]
 
     def __add__(self, other: "LeafSums") -> "LeafSums":
         """Return the sums over the rows of both, which are parts of one table and share one context."""
-        if self._about() != other._about():
-            raise ValueError("Only sums of the same context and blocks can be added.")
+        return msgspec.structs.replace(self, sums=add_all(self.sums, other.sums))
+
+    def without(self, block: int, axis: int) -> "LeafSums":
+        """Return the sums over all rows but those of a block, in one of two divisions of the rows."""
+        others = tuple(without(of_blocks, block, axis) for of_blocks in self.sums)
+        return msgspec.structs.replace(self, sums=others)
+
+    def whole(self) -> "LeafSums":
+        """Return the sums over all blocks of two divisions."""
         return msgspec.structs.replace(
-            self,
-            rows=self.rows + other.rows,
-            present=self.present + other.present,
-            total=self.total + other.total,
-            squares=self.squares + other.squares,
-            # Parts may have more rows together than 32 bits can count.
-            state_counts=self.state_counts.astype(np.int64) + other.state_counts,
+            self, sums=tuple(each.sum(axis=(0, 1)) for each in self.sums)
         )
 
     def statistics(self) -> Statistics:
-        """Return the statistics of the rows of all blocks."""
-        return self._describe([each.sum(axis=0) for each in self._sums()])
-
-    def without_each(self) -> list[Statistics]:
-        """Return for each block in turn the statistics of all other rows."""
-        others = [sums_of_others(sums) for sums in self._sums()]
-        return [self._describe(sums) for sums in zip(*others, strict=True)]
-
-    def _about(self) -> tuple[tuple[int, ...], ...]:
-        return self.tree, self.numbers, self.states, self.widths, self.rows.shape
-
-    def _sums(self) -> tuple[NDArray[Any], ...]:
-        return self.rows, self.present, self.total, self.squares, self.state_counts
-
-    def _describe(self, sums: Sequence[NDArray[Any]]) -> Statistics:
-        rows, present, total, squares, state_counts = sums
+        """Return the statistics of rows that are not divided into blocks."""
+        rows, present, total, squares, state_counts = self.sums
         known = np.maximum(present, 1)
         means = total / known / SCALE
         spreads = np.sqrt(np.maximum(squares / known / SCALE**2 - np.square(means), 0))
@@ -404,8 +387,8 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         )
 
     def context(self) -> Context:
-        """Return the tree and the statistics of all rows as a value to keep."""
-        of, present = self.statistics(), self.present.sum(axis=0)
+        """Return the tree and the statistics of such rows as a value to keep."""
+        of, present = self.statistics(), self.sums[1]
         ends = np.cumsum(self.widths).tolist()
         parts = [slice(end - width, end) for end, width in zip(ends, self.widths, strict=True)]
         return Context(
@@ -420,14 +403,19 @@ class LeafSums(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def sums_of_others(blocks: NDArray[Any]) -> NDArray[Any]:
-    """Sum over all blocks but one, for each; blocks come first.
+def add_all(one: Iterable[Any], other: Iterable[Any]) -> tuple[Any, ...]:
+    """Add up the results of two parts of a table, one by one."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
 
-    >>> sums_of_others(np.array([1, 2, 4])).tolist()
-    [6, 5, 3]
+
+def without(counts: NDArray[Any], block: int, axis: int) -> NDArray[Any]:
+    """Sum counts by blocks of two divisions of the rows, leaving out one block of one division.
+
+    >>> without(np.array([[[1], [2]], [[4], [5]]]), block=1, axis=0).tolist()
+    [3]
     """
-    found: NDArray[Any] = blocks.sum(axis=0, dtype=blocks.dtype) - blocks
-    return found
+    of_blocks: NDArray[Any] = counts.sum(axis=1 - axis)
+    return of_blocks.sum(axis=0) - of_blocks[block]  # type: ignore[no-any-return]
 
 
 def _tuples(table: NDArray[Any]) -> tuple[tuple[Any, ...], ...]:
@@ -439,85 +427,51 @@ def sum_leaves(
     leaves: NDArray[np.uint8],
     readings: Readings,
     reader: Reader,
-    divisions: Sequence[NDArray[np.int64]],
-    n_blocks: int,
     n_jobs: int,
-) -> list[tuple[LeafSums, ...]]:
-    """Sum up what the judged variables are like in every leaf and block: for each tree, by each division.
+    blocks: Sequence[NDArray[np.int64]] = (),
+    n_blocks: int = 1,
+) -> list[LeafSums]:
+    """Sum up what the judged variables are like in every leaf of every tree.
 
-    A division is the number of each row's block; each has as many blocks.
+    Rows may be divided into so many blocks, in one way or more: `blocks` has the block of each row.
     """
-    adder = _Adder(readings, reader, _Cells.of(divisions, n_blocks))
-    return list(share_out(n_jobs, adder.sum_up, trees, leaves))
+    from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
 
+    shape = (n_blocks,) * len(blocks)
+    n_cells = n_blocks ** len(blocks)
+    cell_of = np.zeros(leaves.shape[1], np.int64)
+    for of_row in blocks:
+        cell_of = cell_of * n_blocks + of_row
 
-class _Cells(msgspec.Struct, frozen=True, eq=False):
-    """All divisions of the rows at once: a cell holds the rows that have the same block in each."""
-
-    of_row: NDArray[np.int64]
-    n_blocks: int
-    n_divisions: int
-
-    @classmethod
-    def of(cls, divisions: Sequence[NDArray[np.int64]], n_blocks: int) -> "_Cells":
-        """Find the cell of each row; its block in the last division counts fastest."""
-        of_row = np.zeros(len(divisions[0]), np.int64)
-        for blocks in divisions:
-            of_row = of_row * n_blocks + blocks
-        return cls(of_row, n_blocks, len(divisions))
-
-    def __len__(self) -> int:
-        return int(self.n_blocks**self.n_divisions)
-
-    def margins(self, sums: NDArray[Any]) -> list[NDArray[Any]]:
-        """Sum over all divisions but one, for each; cells come third to last."""
-        axes = range(-2 - self.n_divisions, -2)
-        divided = sums.reshape(*sums.shape[:-3], *(self.n_blocks for _ in axes), *sums.shape[-2:])
-        return [divided.sum(axis=tuple(set(axes) - {own}), dtype=sums.dtype) for own in axes]
-
-
-class _Adder:
-    """Adds rows up, in the cells of their blocks and the leaves of a tree."""
-
-    def __init__(self, readings: Readings, reader: Reader, cells: _Cells) -> None:
-        self.reader, self.cells = reader, cells
-        self.numbers, self.classes = readings.standard, readings.classes.T
-
-    def sum_up(self, tree: Tree, leaf_of: NDArray[np.uint8]) -> tuple[LeafSums, ...]:
-        """Sum up what a tree judges, for each division of the rows."""
-        from truism.learn.kernels import contexts as kernels  # only learning loads compiled code
-
-        reader, cells = self.reader, self.cells
+    def sum_up(tree: Tree, leaf_of: NDArray[np.uint8]) -> LeafSums:
         numbers = [k for k, i in enumerate(reader.numbers) if i in tree.judged]
         states = [k for k, i in enumerate(reader.states) if i in tree.judged]
         wide = np.array([reader.n_classes(k) for k in states], np.int64)
         starts = np.cumsum(wide) - wide
         n_leaves = tree.nodes.count(LEAF)
-        n_places = len(cells) * n_leaves
+        n_places = n_cells * n_leaves
         n_rows, sums = np.zeros(n_places), np.zeros((3, n_places, len(reader.numbers)))
         counts = np.zeros((n_places, int(wide.sum())), np.int32)
-        judged = self.classes, np.array(states, np.int64), starts
+        judged = readings.classes.T, np.array(states, np.int64), starts
         # All numbers are summed side by side, which is faster than picking those that are judged.
-        rows = cells.of_row * n_leaves + leaf_of, self.numbers, np.float32(SCALE)
+        rows = cell_of * n_leaves + leaf_of, readings.standard, np.float32(SCALE)
         kernels.sum_up(*rows, *judged, n_rows, sums, counts)
         # Unseen cannot occur here, and missing says nothing.
         widths = (wide - 2).tolist()
         seen = side_by_side(starts, widths) if states else np.empty(0, np.int64)
-        of_rows, of_numbers, of_classes = (
-            cells.margins(each.reshape(*each.shape[:-2], len(cells), n_leaves, each.shape[-1]))
-            for each in (n_rows[:, None], sums, counts)
+        return LeafSums(
+            tree.nodes,
+            tuple(reader.numbers[k] for k in numbers),
+            tuple(reader.states[k] for k in states),
+            tuple(widths),
+            tuple(
+                each.reshape(*shape, n_leaves, each.shape[-1])
+                for each in (
+                    n_rows[:, None],
+                    *sums[..., numbers],
+                    counts[:, seen].astype(np.int64),
+                )
+            ),
         )
-        return tuple(
-            LeafSums(
-                tree.nodes,
-                tuple(reader.numbers[k] for k in numbers),
-                tuple(reader.states[k] for k in states),
-                tuple(widths),
-                rows,
-                found[0][..., numbers],
-                found[1][..., numbers],
-                found[2][..., numbers],
-                classes[..., seen],
-            )
-            for rows, found, classes in zip(of_rows, of_numbers, of_classes, strict=True)
-        )
+
+    return list(share_out(n_jobs, sum_up, trees, leaves))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Counts, Floats, Rows
-from truism.learn.contexts import Grown, grow, sum_leaves, sums_of_others
+from truism.learn.contexts import Grown, grow, sum_leaves, without
 from truism.learn.mining import (
     Budget,
     mine_broken,
@@ -29,7 +29,7 @@ from truism.learn.mining import (
 from truism.learn.rules import MinedRules
 from truism.model.evidence import MIN_UNIT, N_EXACT, Evidence, Grave, Spacing, Usual
 from truism.model.predicates import variables
-from truism.model.provenance import ShareOfRows, Threshold
+from truism.model.provenance import MAX_RATE, ShareOfRows, Threshold
 from truism.model.schema import Categorical, Numeric, Schema
 from truism.model.settings import Settings, exact
 from truism.score.alignment import Reader
@@ -46,7 +46,6 @@ from truism.work import Progress, share_out
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
 MAX_ROWS_WEIGHED = 20_000
 WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
-MAX_RATE = 0.01  # share of held-out rows above the default threshold, or that break a grave rule
 GRAVE_SHARE = 0.8  # a row that breaks a grave rule scores at least this share of the threshold
 GRAVE_MARGIN = 1.1  # times the expected exceptions of a rule that too many held-out rows break
 MIN_EXPECTED = 20  # exceptions to expect by chance, for a rule without any to be grave
@@ -115,7 +114,7 @@ class Study:
         readings = self.reader.read(columns)
         divisions = (self.apart.of_row, self.mixed.of_row)
         self.leaf_sums = sum_leaves(
-            trees, self.leaves, readings, self.reader, divisions, N_BLOCKS, n_jobs
+            trees, self.leaves, readings, self.reader, n_jobs, divisions, N_BLOCKS
         )
         cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
         self.spacings = _space_all(schema, columns, n_jobs)
@@ -150,12 +149,9 @@ class Study:
         """
         chosen = self.chosen(blocks) if rows is None else rows
         of_values = np.empty((3, len(chosen), len(self.schema.variables))) if each_value else None
-        statistics = [sums[blocks.axis].without_each() for sums in self.leaf_sums]
-        judges = [
-            LeafProfiles(self.reader, [others[block] for others in statistics])
-            for block in range(N_BLOCKS)
-        ]
-        rarities = self._rarities_without_each(blocks.axis)
+        judges, rarities = zip(
+            *(self._without(block, blocks.axis) for block in range(N_BLOCKS)), strict=True
+        )
         of_rows = np.empty((4, len(chosen)))
 
         def weigh(some: NDArray[np.int64]) -> Floats:
@@ -198,25 +194,19 @@ class Study:
             in_context, contradictions, rare, strongest, alone, average, mean, spreads, of_values
         )
 
-    def _rarities_without_each(self, axis: int) -> list[Rarities]:
-        """Return, for each block, rarities that do not know it."""
-        found = []
-        knot_counts, states = (
-            [sums_of_others(each.sum(axis=1 - axis)) for each in tables]
-            for tables in (self.knot_counts, self.state_counts)
-        )
-        for block in range(N_BLOCKS):
+    def _without(self, block: int, axis: int) -> tuple[LeafProfiles, Rarities]:
+        """Return what judges values, in their contexts and by themselves, without knowing a block."""
+        sums = [of_blocks.without(block, axis).statistics() for of_blocks in self.leaf_sums]
+        empty = []
+        for spacing, knots, of_blocks in zip(
+            self.spacings, self.knots, self.knot_counts, strict=True
+        ):
+            counts = without(of_blocks, block, axis)
             # A number that the other rows do not have is as rare to them as to all rows.
-            known = [
-                others[block] if others[block].any() else np.array(spacing.counts)
-                for spacing, others in zip(self.spacings, knot_counts, strict=True)
-            ]
-            empty = [
-                Emptiness(knots, counts, each.near, each.spread)
-                for each, knots, counts in zip(self.spacings, self.knots, known, strict=True)
-            ]
-            found.append(Rarities(self.reader, empty, [others[block] for others in states]))
-        return found
+            counts = counts if counts.any() else np.array(spacing.counts)
+            empty.append(Emptiness(knots, counts, spacing.near, spacing.spread))
+        states = [without(of_blocks, block, axis) for of_blocks in self.state_counts]
+        return LeafProfiles(self.reader, sums), Rarities(self.reader, empty, states)
 
 
 def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
@@ -345,118 +335,54 @@ def broken_worths(
     and in more than the settings' ratio of those of its rarest predicate, for the block that demands
     least. Rules are no longer than the length up to which the model's are complete.
     """
+    from truism.learn.kernels import mining as kernels  # only learning loads compiled code
+
     worths = np.zeros((len(rows), len(schema.variables)))
     members = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
-    longest = mined.complete_to
-    if len(members) < 2 or not mined.rules.predicates or not longest:
+    predicates = [counted.predicate for counted in mined.rules.predicates]
+    if len(members) < 2 or not predicates or not mined.complete_to:
         return worths
-    laid = _BlockTruths(schema, mined, columns, members)
-    found = mine_broken(
-        laid.true,
-        laid.false,
-        laid.ends,
-        variable_numbers(laid.predicates),
-        _least(mined, settings, laid),
-        max_predicates=longest + 1,
+    # Every block has words of its own, and every bit of them the place of its row among those to judge.
+    sizes = np.array([len(own) for own in members])
+    ends = np.cumsum([n_words(size) for size in sizes.tolist()])
+    words = [slice(*pair) for pair in itertools.pairwise([0, *ends.tolist()])]
+    true, false = np.empty((2, len(predicates), ends[-1]), np.uint64)
+    place_of, place_at = np.full(len(blocks), -1), np.full(64 * int(ends[-1]), -1)
+    place_of[rows] = np.arange(len(rows))
+    truths = Truths(schema, predicates)
+    for own, part in zip(members, words, strict=True):
+        true[:, part], false[:, part] = truths.evaluate_all([each.take(own) for each in columns])
+        place_at[64 * part.start : 64 * part.start + len(own)] = place_of[own]
+    n_true, n_false = (
+        counts.sum(axis=0) - counts
+        for counts in (np.stack([count(of[:, part]) for part in words]) for of in (true, false))
+    )
+    n_others, ratio = int((sizes.sum() - sizes).min()), exact(settings.ratio)
+    levels = mine_broken(
+        true,
+        false,
+        ends,
+        variable_numbers(predicates),
+        minimum_counts(n_true.min(axis=0).tolist(), n_others, mined.min_support, ratio),
+        max_predicates=mined.complete_to + 1,
         # The budget of mining once for each block.
-        budget=Budget(
-            settings.max_nodes * len(members),
-            settings.max_rules * len(members),
-        ),
+        budget=Budget(settings.max_nodes * len(members), settings.max_rules * len(members)),
         n_jobs=n_jobs,
     )
-    marks = _Marks(schema, laid, rows, worths)
-    for level in found:
-        marks.note(level, _worth(mined, laid, level))
+    owner_of = {name: i for i, name in enumerate(schema.names)}
+    owners = [[owner_of[name] for name in variables(each)] for each in predicates]
+    n_owners = np.array([*map(len, owners)])
+    places = place_at, np.cumsum([0, *n_owners]), np.concatenate(owners)
+    for found in levels:
+        p, counted, block = found[:, :3].T
+        failing = n_false[block, p]
+        # Without the block, failing rows form episodes at the same rate as in all rows.
+        of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
+        n_episodes = failing * (of_all[:, 1] / of_all[:, 0])
+        n_known = n_true[block, p] + failing
+        worth = rule_worth(expected_exceptions(counted, n_known, failing, n_episodes))
+        kernels.note_broken(found, worth / n_owners[p], true, false, ends, *places, worths)
     return worths
-
-
-class _Marks:
-    """Where the worth of broken rules is noted: rows to judge × variables."""
-
-    def __init__(
-        self, schema: Schema, laid: "_BlockTruths", rows: Counts, worths: NDArray[np.float64]
-    ) -> None:
-        owner_of = {name: i for i, name in enumerate(schema.names)}
-        owners = [[owner_of[name] for name in variables(each)] for each in laid.predicates]
-        self.laid, self.worths, self.place_at = laid, worths, laid.place_at(rows)
-        self.starts, self.owners = np.cumsum([0, *map(len, owners)]), np.concatenate(owners)
-
-    def note(self, found: Counts, worth: NDArray[np.float64]) -> None:
-        """Raise the worth of what rows break, given rules as rows of (consequent, count, block, …)."""
-        from truism.learn.kernels import mining as kernels  # only learning loads compiled code
-
-        laid = self.laid
-        kernels.note_broken(
-            found,
-            worth / np.diff(self.starts)[found[:, 0]],
-            laid.true,
-            laid.false,
-            laid.ends,
-            self.place_at,
-            self.starts,
-            self.owners,
-            self.worths,
-        )
-
-
-class _BlockTruths:
-    """Truth vectors of a model's predicates, in which every block of rows has words of its own.
-
-    `ends` are the words before which blocks end. `n_others`, `n_true` and `n_false` count, for all
-    blocks but one, the rows, and the rows in which each predicate holds and fails.
-    """
-
-    def __init__(
-        self,
-        schema: Schema,
-        mined: MinedRules,
-        columns: Sequence[Column],
-        members: Sequence[Counts],
-    ) -> None:
-        self.predicates = [each.predicate for each in mined.rules.predicates]
-        self._members = members
-        self.ends = np.cumsum([n_words(len(own)) for own in members])
-        self._words = [slice(*ends) for ends in itertools.pairwise([0, *self.ends.tolist()])]
-        truths = Truths(schema, self.predicates)
-        self.true, self.false = np.empty((2, len(self.predicates), self.ends[-1]), np.uint64)
-        for own, part in zip(members, self._words, strict=True):
-            both = truths.evaluate_all([each.take(own) for each in columns])
-            self.true[:, part], self.false[:, part] = both
-        self.n_others = sums_of_others(np.array([len(own) for own in members]))
-        self.n_true, self.n_false = (
-            sums_of_others(np.stack([count(of[:, part]) for part in self._words]))
-            for of in (self.true, self.false)
-        )
-
-    def place_at(self, rows: Counts) -> Counts:
-        """Return for each bit of the words which of some rows it stands for; -1 for none."""
-        place_of = np.full(sum(map(len, self._members)), -1)
-        place_of[rows] = np.arange(len(rows))
-        found = np.full(64 * int(self.ends[-1]), -1)
-        for own, part in zip(self._members, self._words, strict=True):
-            found[64 * part.start : 64 * part.start + len(own)] = place_of[own]
-        return found
-
-
-def _least(mined: MinedRules, settings: Settings, laid: _BlockTruths) -> Counts:
-    """Return the least count of a rule with each predicate, for the block that demands least."""
-    return minimum_counts(
-        laid.n_true.min(axis=0).tolist(),
-        int(laid.n_others.min()),
-        mined.min_support,
-        exact(settings.ratio),
-    )
-
-
-def _worth(mined: MinedRules, laid: _BlockTruths, found: Counts) -> NDArray[np.float64]:
-    """Return the worth of found rules, given as rows of (consequent, count, block, …)."""
-    p, counted, block = found[:, 0], found[:, 1], found[:, 2]
-    n_true, n_false = laid.n_true[block, p], laid.n_false[block, p]
-    # Without the block, failing rows form episodes at the same rate as in all rows.
-    of_all = np.array([(each.n_false, each.n_episodes) for each in mined.rules.predicates])[p]
-    n_episodes = n_false * (of_all[:, 1] / of_all[:, 0])
-    return rule_worth(expected_exceptions(counted, n_true + n_false, n_false, n_episodes))
 
 
 class LearnedEvidence(msgspec.Struct, frozen=True, eq=False):
@@ -512,7 +438,7 @@ def learn_evidence(
     evidence = Evidence(
         study.spacings,
         study.splits,
-        tuple(each[0].context() for each in study.leaf_sums),
+        tuple(sums.whole().context() for sums in study.leaf_sums),
         unit,
         rarity_unit,
         _usual(apart, unit),

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from truism.arrays import Counts, Rows
 from truism.errors import TableError
 from truism.learn.batches import Batches
-from truism.learn.contexts import LeafSums, Tree, find_leaves, sum_leaves
+from truism.learn.contexts import LeafSums, Tree, add_all, find_leaves, sum_leaves
 from truism.learn.holdout import Study, borders, space
 from truism.learn.kinds import numeric, variable_columns
 from truism.learn.mining import Mined, UnitRule
@@ -420,15 +420,11 @@ class Recount(msgspec.Struct, frozen=True, eq=False):
 
     def __add__(self, other: "Recount") -> "Recount":
         """Return the counts of these rows followed by others."""
-
-        def both(one: Sequence[Counts], two: Sequence[Counts]) -> tuple[Counts, ...]:
-            return tuple(a + b for a, b in zip(one, two, strict=True))
-
         return Recount(
             self.predicates + other.predicates,
-            both(self.histograms, other.histograms),
-            both(self.knots, other.knots),
-            tuple(a + b for a, b in zip(self.leaves, other.leaves, strict=True)),
+            add_all(self.histograms, other.histograms),
+            add_all(self.knots, other.knots),
+            add_all(self.leaves, other.leaves),
         )
 
     def schema(self, schema: Schema) -> Schema:
@@ -468,9 +464,7 @@ def recount(
     numeric = [each for each in schema.variables if isinstance(each, Numeric)]
     reader = Reader(schema)
     leaves = find_leaves(schema, provisional.splits, provisional.trees, columns, 1)
-    together = (np.zeros(n_rows, np.int64),)
-    readings = reader.read(columns)
-    sums = sum_leaves(provisional.trees, leaves, readings, reader, together, 1, 1)
+    sums = sum_leaves(provisional.trees, leaves, reader.read(columns), reader, 1)
     return Recount(
         count_predicates(true, false, n_rows),
         tuple(
@@ -481,7 +475,7 @@ def recount(
             count_between(own, borders(np.array(each.values)), side="right")
             for each, own in zip(provisional.spacings, values, strict=bool(provisional.spacings))
         ),
-        tuple(each for (each,) in sums),
+        tuple(sums),
     )
 
 

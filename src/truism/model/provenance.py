@@ -13,7 +13,7 @@ from truism.model.settings import IncidentRate
 from truism.model.wording import percent
 from truism.table.notices import Notice
 
-MAX_RATE = 0.01  # share of held-out rows that may break a rule
+MAX_RATE = 0.01  # share of held-out rows that may break a rule, or score above the threshold
 EVIDENCE_ROWS = 12  # every rule holds in so many rows, where broken rules are weighed
 
 
