@@ -12,9 +12,6 @@ from hypothesis import strategies as st
 import truism
 from truism import InvariantRuleDetector, ParameterError, SchemaError, TableError
 from truism.estimator.batches import ArrowScorer
-from truism.explain.blames import Blame
-from truism.explain.explanations import as_columns, blame_kinds
-from truism.explain.words import Reason
 
 N_ROWS = 400
 
@@ -166,15 +163,23 @@ def test_what_is_wrong_is_said(detector) -> None:
         truism.arrow_scorer(7)
 
 
-def test_columns_are_empty_where_a_row_has_fewer_blames() -> None:
-    reason = Reason("2.5", "1", None, "", "", 1.0)
-    one, two = Blame("flow", 0.75, 1.0, (reason,)), Blame("pump", 0.25, 1.0)
-    found = as_columns([(), (one,), (one, two)], 2)
-    assert list(found) == list(blame_kinds(2))
-    assert found["variable_2"] == [None, None, "pump"]
-    assert found["share_1"] == [None, 0.75, 0.75]
-    assert found["expected_1"] == [None, "2.5", "2.5"]
-    assert found["expected_2"] == [None, None, None]
+def test_columns_hold_the_first_blames_of_each_row_and_are_empty_where_it_has_fewer(
+    detector,
+) -> None:
+    rows = tampered()
+    (scored,) = truism.arrow_scorer(detector, blames=3)([pa.record_batch(rows)])
+    found, n_rows = scored.to_pydict(), len(rows["id"])
+    explained = detector.explain(rows, range(n_rows))
+    assert any(found["anomaly"])
+    for row, anomaly, one in zip(range(n_rows), found["anomaly"], explained, strict=True):
+        for k in range(3):
+            blame = one.blames[k] if k < len(one.blames) else None
+            reason = blame.reasons[0] if blame and anomaly else None
+            assert found[f"expected_{k + 1}"][row] == (reason and reason.expected)
+            assert found[f"found_{k + 1}"][row] == (reason and reason.found)
+            if anomaly:  # without reasons, variables are named that only the past speaks against
+                assert found[f"variable_{k + 1}"][row] == (blame and blame.variable)
+                assert found[f"share_{k + 1}"][row] == (blame and blame.share)
 
 
 def test_a_schema_is_known_before_the_first_batch(detector) -> None:

@@ -14,6 +14,7 @@ from truism.explain.investigation import WHY_FIRST
 from truism.explain.words import say
 from truism.model.predicates import OneOf
 from truism.model.rules import Rule
+from truism.model.wording import visible
 from truism.score.scorer import Scorer
 from truism.score.weighed import Violation
 from truism.table.frames import as_table
@@ -98,7 +99,6 @@ def test_explanations_are_a_sequence(scorer):
 def test_no_anomalies_are_said_to_be_none(scorer):
     none = Explanations(scorer, as_table(BROKEN), np.array([], np.int64))
     assert str(none) == "no anomalies"
-    assert none._repr_html_() == "<p>no anomalies</p>"
     assert none.to_dict() == []
     assert len(none.to_frame()) == 0
 
@@ -108,9 +108,6 @@ def test_many_explanations_print_the_first_few(scorer):
     rows = np.flatnonzero(scorer.score(table) > 0)
     some = Explanations(scorer, table, rows)
     assert str(some).endswith("\n\n… and 10 more")
-    assert some._repr_html_().endswith(
-        "<p>… and 12 more rows; <code>to_frame()</code> gives all</p>"
-    )
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
@@ -121,7 +118,7 @@ def test_what_a_notebook_shows_is_escaped(name):
     some = Explanations(scorer, table, np.array([0]))
     shown = some._repr_html_()
     assert "<script" not in shown
-    assert html.escape(name) in shown
+    assert html.escape(visible(name)) in shown
     assert some[0].blames[0].variable in (name, "other")
     assert {blame.variable for blame in some[0].blames} == {name, "other"}
 
@@ -192,8 +189,6 @@ def test_what_would_be_shown_as_nothing_takes_no_place():
     row = Explanation(0, None, 1.0, (blame("a", 0.6), blame("b", 0.396), blame("c", 0.004)))
     assert "c" not in [line[:1] for line in str(row).splitlines()]
     assert "also" not in str(row)
-    assert "0 %" not in row._repr_html_().replace("60 %", "").replace("40 %", "")
-    assert row._repr_html_().endswith("<p>… and 1 with a smaller share</p>")
     assert len(row.to_dict()["blames"]) == 3
 
 

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from truism.explain.listings import AT_ONCE, Listing
 
 
-class Told(str):
-    def _repr_html_(self):
-        return f"<b>{self}</b>"
-
-
-class Tales(Listing[Told]):
+class Tales(Listing[str]):
     n_shown = 2
 
     def __init__(self, n):
@@ -24,7 +19,7 @@ class Tales(Listing[Told]):
 
     def _make(self, positions):
         self.made.append(list(positions))
-        return [Told(each) for each in positions]
+        return [str(each) for each in positions]
 
 
 BOUND = st.none() | st.integers(-200, 200)
@@ -35,7 +30,7 @@ LOOKS = st.lists(
 
 @given(st.integers(0, 150), LOOKS)
 def test_it_is_the_same_as_a_tuple_however_it_is_looked_at(n, looks):
-    tales, all_of_them = Tales(n), tuple(map(Told, range(n)))
+    tales, all_of_them = Tales(n), tuple(map(str, range(n)))
     for look in looks:
         if isinstance(look, int) and not -n <= look < n:
             with pytest.raises(IndexError):
@@ -55,19 +50,11 @@ def test_who_looks_at_one_makes_one():
 
 
 @pytest.mark.parametrize(
-    ("n", "text", "page"),
-    [
-        (0, "none", "<p>none</p>"),
-        (2, "0\n\n1", "<b>0</b><b>1</b>"),
-        (1003, "0\n\n1\n\n… and 1,001 more", "<b>0</b><b>1</b><p>… and 1,001 more</p>"),
-    ],
+    ("n", "text"), [(0, "none"), (2, "0\n\n1"), (1003, "0\n\n1\n\n… and 1,001 more")]
 )
-def test_few_are_printed(n, text, page):
-    assert (str(Tales(n)), Tales(n)._repr_html_(), repr(Tales(n))) == (
-        text,
-        page,
-        f"<Tales: {n:,}>",
-    )
+def test_few_are_printed(n, text):
+    assert (str(Tales(n)), repr(Tales(n))) == (text, f"<Tales: {n:,}>")
+    assert Tales(n)._repr_html_() == f"<pre>{text}</pre>"
 
 
 def test_it_is_no_other_thing():

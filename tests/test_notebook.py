@@ -1,4 +1,4 @@
-"""What notebooks show: quiet tables in which everything from the data is text."""
+"""What notebooks show: what is printed, in which everything from the data is text."""
 
 import pytest
 
@@ -35,9 +35,8 @@ def test_views_escape_what_comes_from_data(detector, name):
 
 def test_an_explanation_has_the_four_parts(detector):
     view = views(detector)["explanations"]
-    for part in ("expected", "found", "because", "evidence"):
-        assert f">{part}</th>" in view
-    assert "50 of 100 training rows, no exception" in view
+    for part in ("expected", "found", "because", "50 of 100 training rows, no exception"):
+        assert part in view
 
 
 def test_a_detector_says_what_it_learned_once(detector):
@@ -96,7 +95,7 @@ def test_whatever_is_handed_out_has_a_short_and_an_escaped_representation(detect
 def test_all_that_is_handed_out_is_shown():
     quiet = InvariantRuleDetector(min_support=0.1, scoring="paper").fit(NORMAL).check(NORMAL)
     assert str(quiet) == "clean: none of 100 rows scores above 0."
-    assert quiet.incidents._repr_html_() == "<p>none</p>"
+    assert quiet.incidents._repr_html_() == "<pre>none</pre>"
     assert str(quiet.incidents) == "none"
 
 
@@ -107,5 +106,3 @@ def test_of_many_incidents_the_first_are_shown():
     assert len(found.incidents) == 5
     assert str(found).count("peak score") == 3
     assert str(found).endswith("… and 2 more")
-    assert found._repr_html_().endswith("<p>… and 2 more</p>")
-    assert found._repr_html_().count("peak score") == 3

@@ -196,7 +196,6 @@ def test_a_pattern_is_also_plain_text_data_and_html():
     assert plain["reasons"][0]["n_rows"] == 2
     assert [each["row"] for each in plain["worst"]] == [each.row for each in pattern.worst]
     assert str(pattern).startswith(f"100 % of the anomalies (2 rows), {pattern.id}\nsize 900")
-    assert "<b>100 % of the anomalies" in pattern._repr_html_()
 
 
 def test_no_anomaly_no_pattern():

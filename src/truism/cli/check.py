@@ -502,7 +502,7 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         shown = gravest(findings, n_shown)
     repeated = None
     if wanted.patterns or not findings.ordered:
-        repeated = findings.patterns[:n_shown]
+        repeated = tuple(findings.patterns[:n_shown])
     if form == "json":
         records = check_record(findings, checker.origin, shown, repeated, step.n_skipped)
         screen.write_json(records)

@@ -19,7 +19,7 @@ from truism.estimator.detector import (
     warn_caller,
 )
 from truism.explain.checker import Checker
-from truism.explain.explanations import Blames, as_columns, blame_kinds, blame_rows
+from truism.explain.explanations import blame_kinds, no_blames, write_blames
 from truism.incidents.delays import limits_of
 from truism.incidents.following import Follower, Following
 from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
@@ -147,7 +147,6 @@ class ArrowScorer:
         checker = self.checker
         table = checker.prepare(table, before)
         scorer, threshold = checker.scorer, checker.model.threshold
-        blames = list[Blames]()
         if checker.model.memory is None and not self.blames:
             scores = scorer.score(table, checker.n_jobs)  # looks at equal rows once
             after = checker.pass_by(table, before)
@@ -155,15 +154,16 @@ class ArrowScorer:
         limits = limits_of(checker.model, table)
         follower = Follower(scorer, table, limits, before)
         scores, excess = np.empty((2, table.n_rows))
+        blamed = no_blames(table.n_rows, self.blames)
         for block, weighed, beyond in follower.follow(checker.n_jobs):
             scores[block], excess[block] = weighed.scores, beyond
             if self.blames:
-                part = table.take(np.arange(block.start, block.stop))
-                blames += blame_rows(scorer, part, weighed, beyond > threshold, self.blames)
+                rows, above = np.arange(block.start, block.stop), beyond > threshold
+                write_blames(blamed, scorer, table, rows, weighed, above, self.blames)
         added = {"score": scores, "excess": excess, "anomaly": excess > threshold}
         kept = {name: added[name] for name in self.added if name in added}
         after = checker.leave(table, follower.following, before)
-        return kept | as_columns(blames, self.blames), after
+        return kept | blamed, after
 
     def __reduce__(self) -> tuple[Any, ...]:
         content = encode_model(self.checker.model)

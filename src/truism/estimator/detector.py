@@ -367,7 +367,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             chosen = checker.anomalous(table)
         else:
             chosen = as_positions(rows, table.n_rows)
-        return checker.explain(table, chosen).in_frames_of(library_of(X) or self._library)
+        return checker.explain(table, chosen, library_of(X) or self._library)
 
     def check(
         self,

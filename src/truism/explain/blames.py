@@ -1,23 +1,25 @@
 """What a variable adds to a score, and why: a value that is also its JSON."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from truism.explain.words import Reason, When, listed
+from truism.explain.clues import Clue
+from truism.explain.words import Reason, Record, When, listed, say
 from truism.incidents.deviations import silences_of
 from truism.incidents.events import NAMED, Silence
 from truism.model.model import Model
-from truism.model.wording import count, html_table, visible
+from truism.model.wording import count, visible
+from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
 from truism.table.deltas import delta_name
 
 MIN_SHOWN = 0.005  # the smallest share that is not printed as 0 %
 
 
-class Blame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Blame(Record, frozen=True):
     """What one variable adds to a score, and why.
 
     Parameters
@@ -65,16 +67,32 @@ class Blame(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         n_left_out = self.n_left_out + max(len(self.reasons) - most, 0)
         return msgspec.structs.replace(self, reasons=self.reasons[:most], n_left_out=n_left_out)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts and lists."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
     def __repr__(self) -> str:
         head = f"<Blame of {self.variable}, {100 * self.share:.0f} %"
         if not self.reasons:
             return f"{head}>"
         return f"{head}: expected {self.reasons[0].expected}, found {self.reasons[0].found}>"
+
+
+def blame(
+    scorer: Scorer,
+    name: str,
+    share: float,
+    part: float,
+    clues: Iterable[Clue],
+    suspects: Iterable[str],
+    *,
+    row: int | None = None,
+    when: str | None = None,
+    **course: Any,
+) -> Blame:
+    """Blame a variable for clues against it, which are put into words; see `say` and `Blame`."""
+    words, others = scorer.model.words, {*suspects} - {name}
+    reasons = (
+        say(clue, scorer.n_training, words, row=row, when=when, suspects=others) for clue in clues
+    )
+    title, unit = words.title(name), words.unit(name)
+    return Blame(name, share, part, tuple(reasons), title=title, unit=unit, **course)
 
 
 def suspects_among(shares: Mapping[str, float]) -> tuple[str, ...]:
@@ -129,22 +147,6 @@ def describe(blames: Sequence[Blame], most: int = 3) -> str:
     if others:
         lines.append(visible(say_others(others)))
     return "\n".join(lines)
-
-
-def blames_html(blames: Sequence[Blame], most: int = 5) -> str:
-    """Return the first blames as an HTML table; everything from the data is escaped."""
-    shown, _ = choose(blames, most)
-    rows = []
-    for blame in shown:
-        reason = blame.reasons[0] if blame.reasons else None
-        cells = ("",) * 4
-        if reason is not None:
-            cells = (reason.expected, reason.found, reason.condition, reason.evidence)
-        rows.append((blame.heading, f"{100 * blame.share:.0f} %", *cells))
-    names = ("variable", "share", "expected", "found", "because", "evidence")
-    rest = len(blames) - len(shown)
-    more = f"<p>… and {rest:,} with a smaller share</p>" if rest else ""
-    return html_table(names, rows, "share") + more
 
 
 def fold(

@@ -219,9 +219,11 @@ class Checker:
             attributed[:, position[source_of.get(name, name)]] += parts[:, i]
         return attributed
 
-    def explain(self, table: Table, rows: NDArray[np.int64]) -> Explanations:
-        """Explain rows of a prepared table, whatever they score."""
-        return Explanations(self.scorer, table, rows)
+    def explain(
+        self, table: Table, rows: NDArray[np.int64], library: str | None = None
+    ) -> Explanations:
+        """Explain rows of a prepared table, whatever they score; frames are of some library."""
+        return Explanations(self.scorer, table, rows, library)
 
     def anomalous(self, table: Table) -> NDArray[np.int64]:
         """Return the rows of a prepared table that are above the threshold."""

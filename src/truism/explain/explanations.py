@@ -4,19 +4,18 @@ Every explanation answers the three questions of KDD'23, section 5.2: which vari
 have been, and why. A blame holds clues, and puts them into words when they are read.
 """
 
-import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal, overload
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Rows
 from truism.explain.blames import (
     Blame,
     Spared,
-    blames_html,
+    blame,
     describe,
     find_spared,
     in_short,
@@ -24,12 +23,14 @@ from truism.explain.blames import (
 )
 from truism.explain.clues import CluesOfRow
 from truism.explain.investigation import find_clues
-from truism.explain.words import Reason, When, say
+from truism.explain.listings import Listing
+from truism.explain.words import Record, When
 from truism.incidents.deviations import Judge
 from truism.incidents.events import shares_of
 from truism.incidents.following import Following
 from truism.model.wording import visible
 from truism.score.alignment import time_column
+from truism.score.past import State
 from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
 from truism.table.columns import Column, Table
@@ -41,7 +42,7 @@ _OF_REASON = ("expected", "found", "because", "evidence", "rule", "penalty")
 LINE = ("row", "time", "score", "variable", "share", *_OF_REASON)  # names of what a line holds
 
 
-class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Explanation(Record, frozen=True):
     """One row's score, divided among variables, largest share first.
 
     Parameters
@@ -65,11 +66,6 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blames: tuple[Blame, ...]
     accepted: tuple[Spared, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts and lists."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
     def lines(self) -> list[dict[str, Any]]:
         """Return one line for each variable and reason."""
         time = None if self.time is None else str(self.time)
@@ -90,49 +86,39 @@ class Explanation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         head = f"row {self.row}{when}, score {self.score:.4g}"
         return "\n".join([head, describe(self.blames), *accepted])
 
-    def _repr_html_(self) -> str:
-        when = "" if self.time is None else f" ({html.escape(str(self.time))})"
-        head = f"<p><b>row {self.row:,}</b>{when}, score {self.score:.4g}</p>"
-        return head + blames_html(self.blames)
 
-
-class Explanations:
+class Explanations(Listing[Explanation]):
     """The explanations of some rows of a table, made on demand.
 
     It is a sequence; printing shows the first few, `to_frame` and `to_dict` return all.
     """
 
-    def __init__(self, scorer: Scorer, table: Table, rows: NDArray[np.int64]) -> None:
-        self._scorer, self._table, self.rows = scorer, table, rows
-        self._library: str | None = None
+    n_shown, if_none = 5, "no anomalies"
 
-    def in_frames_of(self, library: str | None) -> "Explanations":
-        """Return the same with another library for the frame that `to_frame` returns."""
-        same = Explanations(self._scorer, self._table, self.rows)
-        same._library = library
-        return same
+    def __init__(
+        self, scorer: Scorer, table: Table, rows: Rows, library: str | None = None
+    ) -> None:
+        super().__init__()
+        self._scorer, self._table, self.rows = scorer, table, rows
+        self._library = library  # that of the frame that `to_frame` returns
 
     @cached_property
     def _times(self) -> Column | None:
         return time_column(self._scorer.model.schema, self._table)
 
-    def _explain(self, rows: NDArray[np.int64]) -> list[Explanation]:
-        return explain_rows(self._scorer, self._table, rows, self._times)
+    def _make(self, positions: Sequence[int]) -> list[Explanation]:
+        return explain_rows(self._scorer, self._table, self.rows[[*positions]], self._times)
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[Explanation]:
+        """Explain all rows in one pass, of which nothing is kept."""
         if (np.diff(self.rows) < 0).any():
-            yield from self._explain(self.rows)
+            yield from self._make(range(len(self)))
             return
-        for portion, weighed in self._scorer.weigh_some(self._table, self.rows):
-            for start in range(0, len(portion), _CHUNK):
-                some = np.arange(start, min(start + _CHUNK, len(portion)))
-                part = weighed.take(some)
-                yield from explain_weighed(
-                    self._scorer, self._table, portion[some], part, self._times
-                )
+        for rows, weighed in chunks_of(self._scorer, self._table, self.rows):
+            yield from explain_weighed(self._scorer, self._table, rows, weighed, self._times)
 
     @overload
     def __getitem__(self, position: int) -> Explanation: ...
@@ -140,9 +126,8 @@ class Explanations:
     def __getitem__(self, position: slice) -> "Explanations": ...
     def __getitem__(self, position: int | slice) -> "Explanation | Explanations":
         if isinstance(position, slice):
-            some = Explanations(self._scorer, self._table, self.rows[position])
-            return some.in_frames_of(self._library)
-        return self._explain(self.rows[[position]])[0]
+            return Explanations(self._scorer, self._table, self.rows[position], self._library)
+        return super().__getitem__(position)
 
     def to_dict(self) -> list[dict[str, Any]]:
         """Return all as plain lists and dicts."""
@@ -159,17 +144,15 @@ class Explanations:
     def __repr__(self) -> str:
         return f"<Explanations of {say_rows(len(self))}>"
 
-    def __str__(self) -> str:
-        shown = [str(explanation) for explanation in self[:5]]
-        rest = len(self) - len(shown)
-        more = [f"… and {rest:,} more"] if rest else []
-        return "\n\n".join([*shown, *more]) if shown else "no anomalies"
 
-    def _repr_html_(self) -> str:
-        shown = "".join(explanation._repr_html_() for explanation in self[:3])
-        rest = len(self) - min(3, len(self))
-        more = f"<p>… and {rest:,} more rows; <code>to_frame()</code> gives all</p>" if rest else ""
-        return (shown + more) or "<p>no anomalies</p>"
+def chunks_of(
+    scorer: Scorer, table: Table, rows: Rows, n_jobs: int = 1, state: State | None = None
+) -> Iterator[tuple[Rows, Weighed]]:
+    """Weigh ascending rows in chunks that are small enough to explain all of their rows."""
+    for portion, weighed in scorer.weigh_some(table, rows, n_jobs, state):
+        for start in range(0, len(portion), _CHUNK):
+            chunk = np.arange(start, min(start + _CHUNK, len(portion)))
+            yield portion[chunk], weighed.take(chunk)
 
 
 def explain_rows(
@@ -186,101 +169,52 @@ def explain_rows(
 
 
 def explain_weighed(
-    scorer: Scorer,
-    table: Table,
-    rows: NDArray[np.int64],
-    weighed: Weighed,
-    times: Column | None,
+    scorer: Scorer, table: Table, rows: Rows, weighed: Weighed, times: Column | None
 ) -> list[Explanation]:
     """Explain rows of a table that were weighed."""
-    far, part = Judge(scorer.model).deviations(weighed, np.arange(len(rows))), table.take(rows)
-    rows_with_clues = zip(
+    clues, spared = (
+        find_clues(scorer, table.take(rows), weighed),
+        find_spared(scorer.model, weighed),
+    )
+    explained = zip(
         rows.tolist(),
         weighed.scores.tolist(),
-        weighed.parts,
-        far,
-        find_clues(scorer, part, weighed),
-        find_spared(scorer.model, weighed),
+        blame_rows(scorer, weighed, clues),
+        spared,
         strict=True,
     )
     return [
-        Explanation(
-            row,
-            None if times is None else times.cell(row),
-            score,
-            _blames(scorer, parts, far_off, clues_of),
-            accepted,
-        )
-        for row, score, parts, far_off, clues_of, accepted in rows_with_clues
+        Explanation(row, None if times is None else times.cell(row), score, blames, accepted)
+        for row, score, blames, accepted in explained
     ]
-
-
-def _blames(
-    scorer: Scorer,
-    parts: NDArray[np.float64],
-    deviations: NDArray[np.float64],
-    clues_of: CluesOfRow,
-) -> tuple[Blame, ...]:
-    """Divide the blame for a row among the variables, largest share first."""
-    names, legend = scorer.model.schema.names, scorer.model.words
-    shares = shares_of(deviations, parts)
-    order = [
-        i for i in np.lexsort((-parts, -shares)).tolist() if parts[i] > 0 and names[i] in clues_of
-    ]
-    suspects = suspects_among({names[i]: float(shares[i]) for i in order})
-    return tuple(
-        Blame(
-            names[i],
-            float(shares[i]),
-            float(parts[i]),
-            tuple(
-                say(clue, scorer.n_training, legend, suspects={*suspects} - {names[i]})
-                for clue in clues_of[names[i]]
-            ),
-            title=legend.title(names[i]),
-            unit=legend.unit(names[i]),
-        )
-        for i in order
-    )
-
-
-N_BLAMES = 3  # blames written beside the score of a row
-_KINDS: dict[str, Literal["number", "text"]] = {
-    "variable": "text",
-    "share": "number",
-    "expected": "text",
-    "found": "text",
-}
-Blames = tuple[Blame, ...]
 
 
 def blame_rows(
     scorer: Scorer,
-    table: Table,
     weighed: Weighed,
-    anomalies: NDArray[np.bool_],
-    most: int = N_BLAMES,
-) -> list[Blames]:
-    """Return for each row the variables most to blame, worst first; of anomalies with the main reason."""
-    above, legend = np.flatnonzero(anomalies), scorer.model.words
-    clues = find_clues(scorer, table.take(above), weighed.take(above))
-    clues_at = dict(zip(above.tolist(), clues, strict=True))
-    names = scorer.model.schema.names
-    deviations = Judge(scorer.model).deviations(weighed)
-    blames_of: list[Blames] = []
-    for row in range(table.n_rows):
-        parts, clues_of = weighed.parts[row], clues_at.get(row)
-        shares = shares_of(deviations[row], parts)
-        blames: list[Blame] = []
-        for i in np.lexsort((-parts, -shares))[:most].tolist():
-            if shares[i] <= 0 or (clues_of is not None and names[i] not in clues_of):
-                break
-            reasons: tuple[Reason, ...] = ()
-            if clues_of is not None:
-                reasons = (say(clues_of[names[i]][0], scorer.n_training, legend),)
-            blames.append(Blame(names[i], float(shares[i]), float(parts[i]), reasons))
-        blames_of.append(tuple(blames))
-    return blames_of
+    clues: Iterable[CluesOfRow | None],  # of each row; None where no reasons are asked for
+    most: int | None = None,
+    n_reasons: int | None = None,
+) -> Iterator[tuple[Blame, ...]]:
+    """Divide the blame for rows among the variables, largest share first."""
+    names, far = scorer.model.schema.names, Judge(scorer.model).deviations(weighed)
+    for parts, deviations, clues_of in zip(weighed.parts, far, clues, strict=True):
+        shares = shares_of(deviations, parts)
+        order = [i for i in np.lexsort((-parts, -shares)).tolist() if parts[i] > 0]
+        if clues_of is not None:
+            order = [i for i in order if names[i] in clues_of]
+        suspects = suspects_among({names[i]: float(shares[i]) for i in order})
+        yield tuple(
+            blame(
+                *(scorer, names[i], float(shares[i]), float(parts[i])),
+                () if clues_of is None else clues_of[names[i]][:n_reasons],
+                suspects,
+            )
+            for i in order[:most]
+        )
+
+
+N_BLAMES = 3  # blames written beside the score of a row
 
 
 def blame_kinds(most: int = N_BLAMES) -> dict[str, Literal["number", "text"]]:
@@ -289,21 +223,38 @@ def blame_kinds(most: int = N_BLAMES) -> dict[str, Literal["number", "text"]]:
     >>> list(blame_kinds(1))
     ['variable_1', 'share_1', 'expected_1', 'found_1']
     """
-    return {f"{name}_{k}": kind for k in range(1, most + 1) for name, kind in _KINDS.items()}
+    kinds: dict[str, Literal["number", "text"]] = {}
+    for k in range(1, most + 1):
+        kinds |= {f"variable_{k}": "text", f"share_{k}": "number"}
+        kinds |= {f"expected_{k}": "text", f"found_{k}": "text"}
+    return kinds
 
 
-def as_columns(blames: Sequence[Blames], most: int = N_BLAMES) -> dict[str, list[Any]]:
-    """Return blames as columns, None where a row has fewer, or no reasons."""
-    columns: dict[str, list[Any]] = {}
-    for k in range(most):
-        ranked = [of_row[k] if len(of_row) > k else None for of_row in blames]
-        main = [blame.reasons[0] if blame and blame.reasons else None for blame in ranked]
-        columns |= {
-            f"{name}_{k + 1}": [None if value is None else getattr(value, name) for value in values]
-            for values, names in ((ranked, ("variable", "share")), (main, ("expected", "found")))
-            for name in names
-        }
-    return columns
+def no_blames(n_rows: int, most: int = N_BLAMES) -> dict[str, list[Any]]:
+    """Return columns for the blames of some rows."""
+    return {name: [None] * n_rows for name in blame_kinds(most)}
+
+
+def write_blames(
+    columns: dict[str, list[Any]],
+    scorer: Scorer,
+    table: Table,
+    rows: Rows,
+    weighed: Weighed,  # the rows
+    anomalies: NDArray[np.bool_],  # which of them have their main reasons
+    most: int = N_BLAMES,
+) -> None:
+    """Write the variables most to blame for rows into columns, worst first."""
+    above = np.flatnonzero(anomalies)
+    explained = find_clues(scorer, table.take(rows[above]), weighed.take(above))
+    clues = dict(zip(above.tolist(), explained, strict=True))
+    blames_of = blame_rows(scorer, weighed, map(clues.get, range(len(rows))), most, 1)
+    for row, blames in zip(rows.tolist(), blames_of, strict=True):
+        for k, one in enumerate(blames, 1):
+            columns[f"variable_{k}"][row], columns[f"share_{k}"][row] = one.variable, one.share
+            for reason in one.reasons:
+                columns[f"expected_{k}"][row] = reason.expected
+                columns[f"found_{k}"][row] = reason.found
 
 
 def alike(moments: list[Any]) -> list[Any]:
@@ -344,17 +295,10 @@ def tabulate(
     anomalies = excess > model.threshold
     beyond = {} if model.memory is None else {"excess": excess}
     columns |= {"score": scores, **beyond, "anomaly": anomalies}
-    rows = np.flatnonzero(scores > 0)
-    blames_of: list[Blames] = [()] * table.n_rows
-    done = 0
-    for portion, weighed in scorer.weigh_some(table, rows, n_jobs, state):
-        for start in range(0, len(portion), _CHUNK):
-            advance(done, len(rows))
-            some = np.arange(start, min(start + _CHUNK, len(portion)))
-            numbers = portion[some]
-            part = table.take(numbers)
-            blames_there = blame_rows(scorer, part, weighed.take(some), anomalies[numbers])
-            for row, blames in zip(numbers.tolist(), blames_there, strict=True):
-                blames_of[row] = blames
-            done += len(some)
-    return columns | as_columns(blames_of)
+    blamed = no_blames(table.n_rows)
+    rows, done = np.flatnonzero(scores > 0), 0
+    for chunk, weighed in chunks_of(scorer, table, rows, n_jobs, state):
+        advance(done, len(rows))
+        write_blames(blamed, scorer, table, chunk, weighed, anomalies[chunk])
+        done += len(chunk)
+    return columns | blamed

@@ -1,6 +1,5 @@
 """What a model finds in a table: all that a screen, a file or a page needs, made once."""
 
-import html
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import compress
@@ -20,7 +19,7 @@ from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.predicates import format_number, quote_name
 from truism.model.schema import Numeric
-from truism.model.wording import count, lasting, percent, visible
+from truism.model.wording import Printed, count, lasting, percent, visible
 from truism.score.alignment import UNSEEN, align, codes
 from truism.score.contexts import FLOOR
 from truism.score.past import decimals_of, decimals_up_to
@@ -119,7 +118,7 @@ DOUBTFUL_RATE, OFTEN_OUTSIDE, MIN_ROWS_TO_DOUBT = 0.2, 1 / 3, 100
 ROWS_TO_TELL, MIN_VALUES = 1000, 3  # to detect rounding
 
 
-class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """What a model finds in a table."""
 
     # the rows' scores, and what is compared with the threshold; none where rows were not held
@@ -217,12 +216,6 @@ class Findings(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def __str__(self) -> str:
         texts = (str(incidents) for incidents in (self.incidents, self.shifts) if incidents)
         return "\n\n".join([visible(": ".join(self.verdict)), *texts])
-
-    def _repr_html_(self) -> str:
-        texts = (
-            incidents._repr_html_() for incidents in (self.incidents, self.shifts) if incidents
-        )
-        return f"<p><b>{html.escape(': '.join(self.verdict))}</b></p>{''.join(texts)}"
 
     @property
     def doubts(self) -> tuple[str, ...]:

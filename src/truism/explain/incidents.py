@@ -5,16 +5,15 @@ value. `truism.explain.listings` makes incidents of events.
 """
 
 import datetime
-import html
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
-from truism.explain.blames import Blame, Spared, blames_html, choose, describe, in_short
+from truism.explain.blames import Blame, Spared, choose, describe, in_short
 from truism.explain.clues import Clue, Dead, Outside
-from truism.explain.words import Statement, When, join, listed, say_at, say_when, state
+from truism.explain.words import Record, Statement, When, join, listed, say_at, say_when, state
 from truism.incidents.events import NAMED, Kind
 from truism.model.predicates import format_number
 from truism.model.schema import id_of
@@ -48,7 +47,7 @@ class Origin(msgspec.Struct, frozen=True):
         return id_of((self.model.version, self.source, series, start), 10)
 
 
-class Incident(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Incident(Record, frozen=True, kw_only=True):
     """Anomalous rows that belong together.
 
     Parameters
@@ -123,11 +122,6 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     accepted: tuple[Spared, ...] = ()
     blames: tuple[Blame, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts and lists."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
     def with_reasons(self, most: int) -> "Incident":
         """Return it with at most so many reasons of each blame."""
         blames = tuple(blame.with_reasons(most) for blame in self.blames)
@@ -188,11 +182,6 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if started is None:
             return f" (until {ended})"
         return f" (from {started})" if ended is None else f" ({started} to {ended})"
-
-    def _repr_html_(self) -> str:
-        head = f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
-        spared = f"<p>{html.escape(self.spared)}</p>" if self.spared else ""
-        return head + blames_html(self.blames) + spared
 
 
 def seconds_between(started: Moment | None, ended: Moment | None) -> float | None:

@@ -7,14 +7,14 @@ that are not looked at cost nothing.
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Floats
-from truism.explain.blames import Blame, fold, note, say_spared, suspects_among
+from truism.explain.blames import blame, fold, note, say_spared, suspects_among
 from truism.explain.clues import Clue, CluesOfRow, Lasting, Moved, conditional_on, round_to
 from truism.explain.incidents import (
     Course,
@@ -25,12 +25,13 @@ from truism.explain.incidents import (
     summarise,
 )
 from truism.explain.investigation import dead_clue, find_clues, with_dead
-from truism.explain.words import say, say_when
+from truism.explain.words import say_when
 from truism.incidents.deviations import differences
 from truism.incidents.events import NAMED, NEVER, Event
 from truism.incidents.keeping import KeptRows, Stamp
 from truism.incidents.outlines import Grouped, Outlines, Singles
 from truism.model.schema import Numeric, Variable
+from truism.model.wording import Printed
 from truism.score.scorer import Scorer
 from truism.table.columns import Table
 
@@ -40,19 +41,14 @@ MIN_SHARE = 0.01  # the smallest share of the blame for an incident that is show
 AT_ONCE = 64  # members that are made together
 
 
-class Shown(Protocol):
-    """What has a text for people, and one for notebooks."""
-
-    def _repr_html_(self) -> str: ...
+Member = TypeVar("Member")
 
 
-Member = TypeVar("Member", bound=Shown)
-
-
-class Listing(Sequence[Member]):
+class Listing(Printed, Sequence[Member]):
     """A list that makes its members when they are looked at."""
 
-    n_shown: int  # how many are printed, and shown in notebooks
+    n_shown: int  # how many are printed
+    if_none = "none"
 
     def __init__(self) -> None:
         self._made: dict[int, Member] = {}
@@ -64,8 +60,8 @@ class Listing(Sequence[Member]):
     @overload
     def __getitem__(self, position: int) -> Member: ...
     @overload
-    def __getitem__(self, position: slice) -> tuple[Member, ...]: ...
-    def __getitem__(self, position: int | slice) -> Member | tuple[Member, ...]:
+    def __getitem__(self, position: slice) -> Sequence[Member]: ...
+    def __getitem__(self, position: int | slice) -> Member | Sequence[Member]:
         if isinstance(position, slice):
             some = range(*position.indices(len(self)))
             for at in range(0, len(some), AT_ONCE):
@@ -92,15 +88,9 @@ class Listing(Sequence[Member]):
         return f"<{type(self).__name__}: {len(self):,}>"
 
     def __str__(self) -> str:
-        return "\n\n".join([*map(str, self[: self.n_shown]), *self._more()]) or "none"
-
-    def _repr_html_(self) -> str:
-        shown = [member._repr_html_() for member in self[: self.n_shown]]
-        return "".join([*shown, *(f"<p>{text}</p>" for text in self._more())]) or "<p>none</p>"
-
-    def _more(self) -> list[str]:
         n_more = len(self) - self.n_shown
-        return [f"… and {n_more:,} more"] if n_more > 0 else []
+        more = [f"… and {n_more:,} more"] if n_more > 0 else []
+        return "\n\n".join([*map(str, self[: self.n_shown]), *more]) or self.if_none
 
 
 class _Telling(msgspec.Struct, frozen=True, eq=False):
@@ -222,7 +212,7 @@ class Incidents(Listing[Incident]):
 
     def _courses(self, event: Event, telling: Mapping[int, _Telling]) -> Iterator[Course]:
         """Say why each variable is to blame, by the row in which it is to blame most."""
-        model, legend = self.scorer.model, self.scorer.model.words
+        model = self.scorer.model
         shares, offsets, order = event.shares, event.offsets, blamed(event, self._steady)
         names = [model.schema.names[i] for i in order]
         clues_of = {
@@ -241,23 +231,15 @@ class Incidents(Listing[Incident]):
             began = telling.get(since)
             clues_then = () if began is None else began.clues.get(name, ())
             then: tuple[Clue, ...] = (*self._moved(event, i, began), *clues_then)
-            others = {*suspects} - {name}
-            blame = Blame(
-                name,
-                float(shares[i]),
-                float(event.parts[i]),
-                tuple(
-                    say(clue, self.scorer.n_training, legend, suspects=others, **place)
-                    for clue in clues
-                ),
+            blamed_for = blame(
+                *(self.scorer, name, float(shares[i]), float(event.parts[i]), clues, suspects),
+                **place,
                 since=None if since == NEVER else since,
                 began=None if since == NEVER else self.stamp(since).time,
                 offset=in_units(model.schema.variables[i], float(offsets[i])),
                 behind=behind.get(name),
-                title=legend.title(name),
-                unit=legend.unit(name),
             )
-            yield Course(blame, clues[0], row, time, then[0] if then else None)
+            yield Course(blamed_for, clues[0], row, time, then[0] if then else None)
 
     def _moved(self, event: Event, i: int, telling: _Telling | None) -> tuple[Moved, ...]:
         """Say where a number of a row would be had it stayed where it stood before the event."""

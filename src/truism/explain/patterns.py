@@ -6,9 +6,7 @@ needs no explanation; a few rows of a pattern are explained when it is looked at
 counted in all rows of it.
 """
 
-import html
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -17,7 +15,7 @@ from truism.arrays import Rows
 from truism.explain.clues import Clue, Facts, Rarity, facts_of
 from truism.explain.investigation import find_clues
 from truism.explain.listings import Listing
-from truism.explain.words import Reason, When, say
+from truism.explain.words import Reason, Record, When, say
 from truism.incidents.marks import KINDS, Marks, Wrong
 from truism.model.model import Model
 from truism.model.schema import Categorical, Scalar, Variable, id_of
@@ -50,7 +48,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     found: str
 
 
-class Pattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Pattern(Record, frozen=True, kw_only=True):
     """Anomalous rows with the same culprit and the same kind of reason: a value that is also its JSON.
 
     Parameters
@@ -112,11 +110,6 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         noun = "" if timed else "row " if len(rows) == 1 else "rows "
         return noun + ", ".join(rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as plain dicts and lists."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain
-
     def __str__(self) -> str:
         lines = (self._head(), self.summary, f"worst: {self.examples}")
         return "\n".join(map(visible, lines))
@@ -126,9 +119,6 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     def _head(self) -> str:
         return f"{self.percent} of the anomalies ({count(self.n_rows, 'row')}), {self.id}"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{html.escape(self._head())}</b></p><p>{html.escape(self.summary)}</p>"
 
 
 class Patterns(Listing[Pattern]):

@@ -47,6 +47,7 @@ from truism.model.wording import (
     N_STATES,
     NO_LEGEND,
     Legend,
+    Printed,
     brief,
     brief_conditions,
     count,
@@ -76,6 +77,15 @@ Kind = Literal["outside", "missing", "rule", "context", "rare", "lasting", "dead
 """What a reason is about: a value that training never had, none, a broken rule, what is usual in such
 rows, a rare value, what earlier rows leave behind, a variable that stands still, or one that has left the
 place where it stood."""
+
+
+class Record(Printed, msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A value that is also its JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain dicts and lists."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
 
 
 class Reason(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -128,13 +128,13 @@ def html_table(names: Sequence[str], rows: Iterable[Sequence[str]], *numbers: st
     return f"<table><thead><tr>{line('th', names)}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def preformatted(text: str) -> str:
-    """Return printed lines for a notebook, escaped.
+class Printed:
+    """A value of which a notebook shows what is printed."""
 
-    >>> preformatted("a < b")
-    '<pre>a &lt; b</pre>'
-    """
-    return f"<pre>{html.escape(text)}</pre>"
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 def visible(text: str) -> str:

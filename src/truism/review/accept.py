@@ -25,7 +25,7 @@ from truism.model.model import Model
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import AnyOf, Interval, OneOf, Predicate, cut_between, variables
 from truism.model.schema import Numeric
-from truism.model.wording import count, percent, preformatted, visible
+from truism.model.wording import Printed, count, percent, visible
 from truism.review.compare import Reports, Sighting, Source, overlapping
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
@@ -332,7 +332,7 @@ class _Pricing:
         )
 
 
-class Offer(msgspec.Struct, frozen=True, eq=False):
+class Offer(Printed, msgspec.Struct, frozen=True, eq=False):
     """An acceptance, the model that has it, and what it silences in the table and in a history."""
 
     acceptance: Acceptance
@@ -347,9 +347,6 @@ class Offer(msgspec.Struct, frozen=True, eq=False):
 
     def __repr__(self) -> str:
         return f"<Offer {self.acceptance.id}: {visible(self.acceptance.said)}>"
-
-    def _repr_html_(self) -> str:
-        return preformatted(str(self))
 
     @property
     def warnings(self) -> tuple[str, ...]:

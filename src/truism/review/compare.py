@@ -27,7 +27,7 @@ from truism.model.model import Model
 from truism.model.predicates import Interval, Predicate, Range
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Scalar, Schema, Variable
-from truism.model.wording import count, preformatted
+from truism.model.wording import Printed, count
 from truism.table.columns import Table, join_tables
 from truism.table.labels import both_kinds, read_labels
 
@@ -152,7 +152,7 @@ class TableComparison(msgspec.Struct, frozen=True):
         )
 
 
-class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field="format"):
+class Comparison(Printed, msgspec.Struct, frozen=True, tag="truism-comparison", tag_field="format"):
     """What differs between two models and, if there is a table, between what they report in it."""
 
     same: bool  # whether the models differ in nothing but the date
@@ -170,9 +170,6 @@ class Comparison(msgspec.Struct, frozen=True, tag="truism-comparison", tag_field
         from truism.show.comparison import to_text
 
         return to_text(self, most=10)
-
-    def _repr_html_(self) -> str:
-        return preformatted(str(self))
 
 
 class Source(msgspec.Struct, frozen=True, eq=False):

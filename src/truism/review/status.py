@@ -19,7 +19,7 @@ from truism.model.predicates import Predicate
 from truism.model.provenance import Calibrated, ShareOfRows
 from truism.model.schema import Numeric
 from truism.model.series import PER
-from truism.model.wording import count, percent, preformatted
+from truism.model.wording import Printed, count, percent
 from truism.score.alignment import align
 from truism.score.truths import Truths, unpack
 from truism.score.weighed import Weighed
@@ -58,7 +58,7 @@ class Sign(msgspec.Struct, frozen=True):
     text: str  # the same in words
 
 
-class Status(msgspec.Struct, frozen=True):
+class Status(Printed, msgspec.Struct, frozen=True):
     """Whether a model still fits rows."""
 
     verdict: Verdict  # ``"fresh"``, ``"drifting"`` or ``"stale"``
@@ -78,9 +78,6 @@ class Status(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         signs, rows = count(len(self.signs), "sign"), count(self.n_rows, "row")
         return f"<Status: {self.verdict}, {signs} in {rows}>"
-
-    def _repr_html_(self) -> str:
-        return preformatted(str(self))
 
 
 def say_status(status: Status) -> list[tuple[str, str]]:

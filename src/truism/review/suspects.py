@@ -13,7 +13,7 @@ from truism.incidents.marks import Marker
 from truism.learn.suspects import FAR, suspect
 from truism.model.model import Model
 from truism.model.settings import Settings
-from truism.model.wording import preformatted
+from truism.model.wording import Printed
 from truism.score.alignment import time_column
 from truism.score.scorer import Scorer
 from truism.table.aside import Aside
@@ -47,7 +47,7 @@ class Group(msgspec.Struct, frozen=True):
         return f"<Group of suspects: {self}>"
 
 
-class Suspects(Sequence[Group]):
+class Suspects(Printed, Sequence[Group]):
     """Training rows that the others contradict, in groups, those that are contradicted most first.
 
     `hidden` are those of the rows that are ordinary once they are learned, which should not be; all of
@@ -81,9 +81,6 @@ class Suspects(Sequence[Group]):
 
     def __str__(self) -> str:
         return "\n\n".join(f"{group}\n{group.explanation}" for group in self._groups) or "none"
-
-    def _repr_html_(self) -> str:
-        return preformatted(str(self))
 
 
 def find_suspects(

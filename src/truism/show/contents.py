@@ -4,7 +4,6 @@ It holds every number that is shown and, where a person reads it, the words too;
 left to compute when drawing or printing.
 """
 
-from html import escape
 from typing import Literal
 
 import msgspec
@@ -14,9 +13,10 @@ from truism.explain.incidents import Incident
 from truism.explain.patterns import Pattern
 from truism.export.records import RuleRecord
 from truism.model.provenance import Trial
-from truism.model.wording import html_table
+from truism.model.wording import Printed, visible
 
 Unit = Literal["time", "row"]
+N_PRINTED = 10  # incidents
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -150,7 +150,7 @@ class Detection(msgspec.Struct, frozen=True):
         return sum(segment.n_reported > 0 for segment in self.segments)
 
 
-class Summary(msgspec.Struct, frozen=True):
+class Summary(Printed, msgspec.Struct, frozen=True):
     """Everything a report says."""
 
     format: Literal["truism-report"]  # the name and version of the JSON format
@@ -192,13 +192,9 @@ class Summary(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:
         return f"<Summary: {self.verdict}>"
 
-    def _repr_html_(self) -> str:
-        rows = [
-            (f"{card.number}", card.title, card.when, card.lasted, f"{card.incident.score:,.2f}")
-            for card in self.incidents[:10]
-        ]
-        names = ("no.", "variable", "when", "lasted", "peak score")
-        table = html_table(names, rows, "no.", "peak score") if rows else ""
-        rest = self.n_incidents - len(rows)
-        more = f"<p>… and {rest:,} more</p>" if rest else ""
-        return f"<p><b>{escape(self.verdict)}</b></p>{table}{more}"
+    def __str__(self) -> str:
+        cards = self.incidents[:N_PRINTED]
+        lines = [f"{card.number:>2}  {card.when}  {card.incident.summary}" for card in cards]
+        rest = self.n_incidents - len(cards)
+        more = [f"… and {rest:,} more"] if rest else []
+        return "\n".join(map(visible, [self.verdict, *lines, *more]))

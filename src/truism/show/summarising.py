@@ -130,7 +130,7 @@ def summarise(
         cards,
         len(findings.incidents) + len(findings.shifts),
         findings.differing,
-        () if findings.ordered else findings.patterns[:MAX_PATTERNS],
+        () if findings.ordered else tuple(findings.patterns[:MAX_PATTERNS]),
         len(findings.patterns),
         _weaker(axis, findings, shown) if findings.ordered else (),
         *_in_short(model),
