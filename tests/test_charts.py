@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 import reported
-from truism.show.charts import TALL, Axes, bars, picture, roc, shortened, timeline
+from truism.show.charts import TALL, Axes, bars, picture, shortened, timeline
 from truism.show.contents import Band, Line, Panel, Picture, Span, Summary
 
 NOTHING = Line((), ())
@@ -139,15 +139,6 @@ def test_the_axis_of_scores_is_logarithmic_where_a_linear_one_shows_only_peaks(s
     chart = timeline(peak)
     assert attribute(chart, "data-scale") == ["log"]
     assert re.findall(r'class="y"[^>]*>([^<]*)<', chart) == ["1", "10", "100", "1000"]
-
-
-def test_the_curve_marks_the_region_of_few_false_positives(summary):
-    chart = roc(summary.detection)
-    [box] = paths(chart, "expected")
-    left, right = re.match(r"M(\d+) \d+H(\d+)V", box).groups()
-    n_steps = int(attribute(chart, "data-steps")[0])
-    places = [-0.01 + 1.02 * int(x) / n_steps for x in (left, right)]
-    assert places == pytest.approx([0, summary.detection.max_false_positive_rate], abs=1e-6)
 
 
 @pytest.mark.parametrize(

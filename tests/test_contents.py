@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 import reported
-from truism.show.contents import Detection, Segment, Summary
+from truism.show.contents import Summary
 
 replace = msgspec.structs.replace
 
@@ -17,14 +17,6 @@ def summary() -> Summary:
 def test_a_summary_survives_json_to_the_last_number(summary):
     content = msgspec.json.encode(summary)
     assert msgspec.json.encode(msgspec.json.decode(content, type=Summary)) == content
-
-
-def test_a_segment_is_detected_if_one_of_its_rows_is_reported():
-    segments = tuple(
-        Segment("then", i, i + 1, n, i if n else None) for i, n in enumerate((0, 1, 2))
-    )
-    found = Detection("label", 6, 0.5, 0.5, 0.1, (0.0, 1.0), (0.0, 1.0), 0.0, 0.5, segments)
-    assert found.n_detected == 2
 
 
 def test_a_line_is_printed_for_each_of_the_worst_incidents(summary):

@@ -36,7 +36,7 @@ FENCES = {
     "numba": {"learn.kernels", "score.kernels"},
     "llvmlite": {"learn.kernels"},
     "scipy": {"review.compare"},
-    "sklearn": {"estimator", "show.summarising"},
+    "sklearn": {"estimator"},
     "pandas": {"sktime"},
     "polars": set(),
     "dask": {"dask"},

@@ -57,7 +57,8 @@ def test_another_time_column_can_be_named():
     detector = InvariantRuleDetector(min_support=0.1, ignore=["time"], scoring="paper").fit(NORMAL)
     table = {**attacked(), "seen": NORMAL["time"] + np.timedelta64(5, "h")}
     del table["note"], table["label"]
-    assert "from 15:30 to 15:39" in detector.report(table, time="seen", gap=2).verdict
+    card = detector.report(table, time="seen", gap=2).incidents[0]
+    assert card.when == "15:30 to 15:39"
     del table["seen"]
     with pytest.raises(ParameterError) as caught:
         detector.report(table, time="never")

@@ -12,10 +12,9 @@ from learned import learn
 from reported import NORMAL, attacked, summarised
 from truism.explain.checker import Checker
 from truism.explain.findings import gravest
-from truism.model.wording import Legend
 from truism.show.contents import Summary
 from truism.show.html import to_html
-from truism.show.summarising import say_verdict, summarise
+from truism.show.summarising import summarise
 from truism.table.frames import as_table
 from truism.table.notices import Notice
 
@@ -30,15 +29,12 @@ def summary() -> Summary:
     return reported.summary()
 
 
-def test_the_verdict_names_the_worst_incident_and_its_time(summary):
-    assert (
-        summary.verdict
-        == "2 incidents in 3 h 19 min; the worst began with flow from 10:30 to 10:39."
+def test_the_verdict_is_that_of_the_screen(checker, summary):
+    assert summary.verdict == (
+        "anomalies: 2 incidents in 3 h 19 min; 11 of 200 rows (5.5 %) score above 0."
     )
-
-
-def test_a_quiet_table_has_a_verdict_too(checker):
-    assert summarise(checker, as_table(NORMAL)).verdict == "No incident in 3 h 19 min (200 rows)."
+    quiet = "clean: none of 200 rows scores above 0."
+    assert summarise(checker, as_table(NORMAL)).verdict == quiet
 
 
 @pytest.mark.parametrize("scoring", ["paper", "evidence"])
@@ -55,10 +51,8 @@ def test_a_share_means_the_same_everywhere_on_the_page(scoring):
 
 def test_without_times_rows_are_counted(checker):
     table = as_table({name: attacked()[name] for name in ("pump", "flow")})
-    assert (
-        summarise(checker, table).verdict
-        == "2 incidents in 200 rows; the worst began with flow in rows 30 to 39."
-    )
+    told = summarised(checker, table, gap=2)
+    assert [card.when for card in told.incidents] == ["rows 30 to 39", "row 150"]
 
 
 def test_rules_say_how_often_they_are_broken_and_where(summary):
@@ -86,29 +80,11 @@ def records(scoring="evidence"):
 
 def test_rows_that_are_no_series_are_told_by_pattern_and_never_joined_by_a_line():
     told = summarise(records(), as_table(WRONG))
-    assert told.verdict == (
-        "6 anomalies in 6 rows; 67 % of them: service never seen in training (ctf)."
-    )
     assert not told.ordered
     assert [(each.n_rows, each.kind) for each in told.patterns] == [(4, "unseen"), (2, "conflict")]
     assert told.n_patterns == 2
     assert not any(picture for card in told.incidents for picture in card.pictures)
     assert told.weaker == ()
-
-
-@pytest.mark.parametrize(
-    ("n_wrong", "verdict"),
-    [
-        (0, "No anomaly in 3 rows."),
-        (1, "1 anomaly in 3 rows: service never seen in training (ctf)."),
-        (3, "3 anomalies in 3 rows; all of them: service never seen in training (ctf)."),
-    ],
-)
-def test_the_verdict_of_rows_that_are_no_series(n_wrong, verdict):
-    services = ["ctf"] * n_wrong + ["dns"] * (3 - n_wrong)
-    assert (
-        summarise(records(), as_table({"service": services, "size": [20.0] * 3})).verdict == verdict
-    )
 
 
 def test_what_puts_the_result_in_doubt_is_apart_from_remarks_about_columns(checker):
@@ -172,26 +148,6 @@ def happening(kind, severity, *, is_open=False, story=0, start=2):
 def found(incidents, shifts):
     both = {"incidents": Events(incidents), "shifts": Events(shifts)}
     return SimpleNamespace(**both, ordered=True, expected=None)
-
-
-def test_the_worst_may_be_a_lasting_change():
-    def verdict(incidents, shifts):
-        axis = SimpleNamespace(unit="row", n_rows=9, lasted=lambda *_: "9 rows")
-        legend = Legend(titles={"LIT301": "tank level"})
-        axis.when = lambda start, end: f"rows {start} to {end}"
-        return say_verdict(axis, found(incidents, shifts), legend)
-
-    shift, incident = happening("shift", 9.0, is_open=True), happening("incident", 2.0)
-    assert verdict([incident] * 2, [shift]) == (
-        "2 incidents and 1 lasting change in 9 rows, 1 change still standing; "
-        "the worst began with tank level in rows 2 to 5."
-    )
-    assert verdict([], [shift]) == (
-        "1 lasting change in 9 rows, 1 change still standing: tank level in rows 2 to 5."
-    )
-    over = happening("shift", 9.0)
-    assert verdict([], [over]) == ("1 lasting change in 9 rows: tank level in rows 2 to 5.")
-    assert verdict([], []) == "No incident in 9 rows."
 
 
 happenings = st.lists(st.tuples(st.floats(0, 9), st.integers(0, 3), st.integers(0, 9)), max_size=6)

@@ -52,7 +52,7 @@ from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report
 from truism.show.terminal import show_findings, verdict
 from truism.table.columns import Table, join_tables
-from truism.table.labels import compare, read_labels
+from truism.table.labels import read_labels
 from truism.table.layouts import seconds_of
 from truism.table.writing import Columns, typed, writing
 from truism.work import Progress
@@ -342,7 +342,10 @@ def _examine(
         if wanted.state_place is None:
             label = _label(wanted, rows)
             findings = _find(rows, wanted, label, progress)
-            return rows.checker, Step(findings, {}, compared=_compared(rows, label, findings))
+            compared = ""
+            if label is not None and findings.n_rows:
+                compared = findings.compare(read_labels(join_tables(rows.labels), label))
+            return rows.checker, Step(findings, {}, compared=compared)
         progress("scoring", 0, 0)
         options = wanted.grouping
         retain = _seconds("retain", wanted.retain or RETAINED)
@@ -366,15 +369,6 @@ def _label(wanted: Wanted, rows: InputRows) -> str | None:
     if wanted.label not in rows.opening.names:
         read_labels(rows.opening, wanted.label)  # which refuses it
     return wanted.label
-
-
-def _compared(rows: InputRows, label: str | None, findings: Findings) -> str:
-    """Say how findings compare with labels."""
-    if label is None or not findings.n_rows:
-        return ""
-    events = [*findings.incidents.outlines[:], *findings.shifts.outlines[:]]
-    starts = [event.first for event in events]
-    return compare(read_labels(join_tables(rows.labels), label), starts, gap=findings.gap)
 
 
 def _find(rows: InputRows, wanted: Wanted, label: str | None, progress: Progress) -> Findings:
@@ -401,8 +395,6 @@ def _find(rows: InputRows, wanted: Wanted, label: str | None, progress: Progress
         findings = msgspec.structs.replace(check.findings(), extra=rows.extra)
     if report_place is not None:
         progress("writing report", 0, 0)
-        if label is not None and not read_labels(table, label).tell_apart:
-            label = None
         write_page(report_place, checker, table, findings, wanted.data, label, rows.doubts)
     return findings
 

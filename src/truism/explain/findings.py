@@ -24,6 +24,7 @@ from truism.score.alignment import UNSEEN, align, codes
 from truism.score.contexts import FLOOR
 from truism.score.past import decimals_of, decimals_up_to
 from truism.table.columns import Table, numbers
+from truism.table.labels import Labels, compare
 from truism.table.notices import rows as say_rows
 
 SEEN = 1.05  # times as large: less is as before
@@ -206,12 +207,19 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
             return "unlike training", f"{names}; {share}."
         if not self.ordered:
             return "anomalies", f"{share}, in {count(len(self.patterns), 'pattern')}."
-        within = f" in {lasting(self.seconds)}" if self.seconds else ""
-        how_much = say_found(*n_found(self), within + say_expected(self))
-        return "anomalies", f"{how_much}; {share}."
+        more = f" in {lasting(self.seconds)}" if self.seconds else ""
+        more += "" if self.expected is None else _say_expected(self.expected)
+        n_standing = sum(event.is_open for event in self.shifts.outlines[:])
+        found = _say_found(len(self.incidents), len(self.shifts), n_standing, more)
+        return "anomalies", f"{found}; {share}."
 
     def __repr__(self) -> str:
         return f"<Findings: {': '.join(self.verdict).rstrip('.')}>"
+
+    def compare(self, labels: Labels) -> str:
+        """Say how many labelled segments were found, and what is false by the labels."""
+        events = [*self.incidents.outlines[:], *self.shifts.outlines[:]]
+        return compare(labels, [event.first for event in events], gap=self.gap)
 
     def __str__(self) -> str:
         texts = (str(incidents) for incidents in (self.incidents, self.shifts) if incidents)
@@ -300,12 +308,12 @@ def _say_regular(times: Sequence[datetime]) -> str:
     return f"about every {lasting((times[-1] - times[0]).total_seconds() / (len(times) - 1))}"
 
 
-def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
+def _say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "") -> str:
     """Say how much there was; `more` are words about all of it, such as in which time.
 
-    >>> say_found(2, 0, 0), say_found(0, 1, 0)
+    >>> _say_found(2, 0, 0), _say_found(0, 1, 0)
     ('2 incidents', '1 lasting change')
-    >>> say_found(3, 2, 1, " in 11 h")
+    >>> _say_found(3, 2, 1, " in 11 h")
     '3 incidents and 2 lasting changes in 11 h, 1 change still standing'
     """
     kinds = (count(n_incidents, "incident"), count(n_changes, "lasting change"))
@@ -314,19 +322,14 @@ def say_found(n_incidents: int, n_changes: int, n_standing: int, more: str = "")
     return f"{what}{more}{standing}"
 
 
-def say_expected(findings: Findings) -> str:
-    """Say how many incidents were to be expected by chance, as words to put after how many there are."""
-    if findings.expected is None or not (findings.incidents or findings.shifts):
-        return ""
-    n = findings.expected
+def _say_expected(n: float) -> str:
+    """Say how many incidents were to be expected by chance.
+
+    >>> _say_expected(12.4), _say_expected(0.34), _say_expected(1e-5)
+    (' (12 expected by chance)', ' (0.3 expected by chance)', ' (fewer than 0.01 expected by chance)')
+    """
     small = f"{n:.1g}" if n >= FEW else f"fewer than {FEW}"
     return f" ({f'{n:,.0f}' if n >= 1 else small} expected by chance)"
-
-
-def n_found(findings: Findings) -> tuple[int, int, int]:
-    """Return how many incidents and lasting changes there are, and how many changes still stand."""
-    standing = sum(event.is_open for event in findings.shifts.outlines[:])
-    return len(findings.incidents), len(findings.shifts), standing
 
 
 def say_doubt(n_anomalous: int, n_rows: int) -> str | None:

@@ -10,13 +10,12 @@ from the style, so dark pages and paper need nothing here.
 import datetime
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 import msgspec
 import numpy as np
 from markupsafe import Markup, escape
 
-from truism.show.contents import Band, Detection, Line, Panel, Picture, Span, Summary, Unit
+from truism.show.contents import Band, Line, Panel, Picture, Span, Summary, Unit
 from truism.show.pictures import short
 
 TALL = 10_000
@@ -34,7 +33,7 @@ Tick = tuple[float, str]
 class Axes(msgspec.Struct, frozen=True):
     """What the whole numbers of a plot stand for."""
 
-    unit: Unit | Literal["share"]  # what x is: milliseconds since 1970, row numbers, or shares
+    unit: Unit  # what x is: milliseconds since 1970, or row numbers
     first: float  # where the x axis begins, and its steps
     step: float
     n_steps: int
@@ -205,23 +204,6 @@ def _panel_range(panel: Panel) -> tuple[float, float]:
     return low - spare, high + spare
 
 
-def roc(detection: Detection) -> Markup:
-    """Draw the ROC, and mark the region of low false-positive rates."""
-    axes = _axes("share", [(-0.01, 1.01)], -0.02, 1.03)
-    region = Span(0.0, detection.max_false_positive_rate)
-    rates = Line(detection.false_positive_rates, detection.true_positive_rates)
-    at_threshold = Line((detection.false_positive_rate,), (detection.true_positive_rate,))
-    inside = (
-        _path("expected", axes.boxes([region], [(axes.low, axes.high)])),
-        _path("chance", axes.curve(Line((0.0, 1.0), (0.0, 1.0)))),
-        _curve("true positives", axes.curve(rates)),
-        _path("broken", axes.dots(at_threshold)),
-    )
-    ticks = [(tenths / 10, _percent(tenths / 10)) for tenths in range(0, 11, 2)]
-    label = "ROC: true-positive rate over false-positive rate; AUC and pAUC are given above"
-    return _chart(axes, label, [_plot(axes, 260, inside, ticks)])
-
-
 def bars(filled: Sequence[float], outline: Sequence[float] = (), label: str = "") -> Markup:
     """Draw a histogram as bars, and another one as an outline over them."""
     tallest = max((*filled, *outline, 1e-9))
@@ -247,7 +229,7 @@ def bars(filled: Sequence[float], outline: Sequence[float] = (), label: str = ""
 
 
 def _axes(
-    unit: Unit | Literal["share"],
+    unit: Unit,
     lines: Iterable[Sequence[float]],
     low: float = 0.0,
     high: float = 1.0,
@@ -360,12 +342,8 @@ def _ends(axes: Axes, height: int) -> Iterable[Markup]:
             moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(milliseconds=place)
             words = moment.isoformat(" ", "minutes")
         else:
-            words = _percent(place) if axes.unit == "share" else f"{place:,.0f}"
+            words = f"{place:,.0f}"
         yield _tag("text", words, class_="x", x=x, y=height + 16, text_anchor=side)
-
-
-def _percent(share: float) -> str:
-    return f"{min(max(share, 0.0), 1.0):.0%}".replace("%", " %")
 
 
 def shortened(name: str) -> str:

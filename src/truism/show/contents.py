@@ -118,43 +118,11 @@ class Fact(msgspec.Struct, frozen=True):
     value: str
 
 
-class Segment(msgspec.Struct, frozen=True):
-    """Consecutive rows with a label, and whether any of them was reported."""
-
-    when: str
-    start: int
-    end: int
-    n_reported: int
-    first_reported: int | None
-
-
-class Detection(msgspec.Struct, frozen=True):
-    """How well the scores separate labelled rows from the others."""
-
-    label: str  # the column that holds the labels
-    n_labelled: int  # rows with a label
-    # area under the ROC, and its standardised part up to a false-positive rate of
-    # `max_false_positive_rate` (McClish 1989), as in the paper
-    auc: float
-    partial_auc: float
-    max_false_positive_rate: float
-    false_positive_rates: tuple[float, ...]  # the ROC
-    true_positive_rates: tuple[float, ...]
-    false_positive_rate: float  # the rates at the threshold
-    true_positive_rate: float
-    segments: tuple[Segment, ...]  # the labelled segments
-
-    @property
-    def n_detected(self) -> int:
-        """Segments with at least one reported row."""
-        return sum(segment.n_reported > 0 for segment in self.segments)
-
-
 class Summary(Printed, msgspec.Struct, frozen=True):
     """Everything a report says."""
 
     format: Literal["truism-report"]  # the name and version of the JSON format
-    format_version: Literal[4]
+    format_version: Literal[5]
     verdict: str  # the findings in one sentence
     source: str | None  # where the rows came from, and when the report was made, as text
     created: str | None
@@ -185,7 +153,7 @@ class Summary(Printed, msgspec.Struct, frozen=True):
     model: tuple[Fact, ...]  # facts about the model and about the table
     data: tuple[Fact, ...]
     trials: tuple[Trial, ...]  # the values of θ that were tried
-    detection: Detection | None  # how the scores compare with the labels, if there are labels
+    labels: str  # how the findings compare with the labels, in a sentence; empty without labels
     notices: tuple[str, ...]  # what puts the result in doubt
     remarks: tuple[str, ...]  # what else there is to know about how the model was learned
 

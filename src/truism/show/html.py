@@ -42,7 +42,6 @@ def to_html(summary: Summary) -> str:
         "script": Markup(script),
         "timeline": charts.timeline(summary) if summary.n_rows and summary.ordered else None,
         "number_of": {card.incident.start: card.number for card in summary.incidents},
-        "roc": charts.roc(summary.detection) if summary.detection else None,
         "listed": {line.rule.id for line in summary.rules},
         "place": {variable.name: i for i, variable in enumerate(summary.variables)},
         "bars": charts.bars,

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from truism.errors import ParameterError
 from truism.explain.blames import choose
 from truism.explain.checker import Checker
-from truism.explain.findings import Findings, gravest, n_found, say_expected, say_found
+from truism.explain.findings import Findings, gravest
 from truism.explain.incidents import Incident
 from truism.explain.words import Reason
 from truism.export.records import rule_records
@@ -22,15 +21,13 @@ from truism.model.model import Model
 from truism.model.predicates import conjunction
 from truism.model.schema import Numeric
 from truism.model.summary import N_STATEMENTS
-from truism.model.wording import Legend, count, percent
+from truism.model.wording import percent
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
 from truism.show.contents import (
     Card,
-    Detection,
     Fact,
     RuleLine,
-    Segment,
     Span,
     Summary,
     VariableLine,
@@ -38,7 +35,7 @@ from truism.show.contents import (
 from truism.show.pictures import Axis, Painter, extent, histogram, reduce, runs
 from truism.table.atomic import write_atomically
 from truism.table.columns import Table
-from truism.table.labels import both_kinds, read_labels
+from truism.table.labels import read_labels
 from truism.version import __version__
 
 MAX_CARDS = 60  # incidents that are numbered
@@ -93,7 +90,7 @@ def summarise(
     >>> normal = as_table({"pump": ["on", "off"] * 50, "flow": [2.5, 0.0] * 50})
     >>> checker = Checker(learn(normal, Settings(min_support=0.1)))
     >>> summarise(checker, as_table({"pump": ["on", "on"], "flow": [2.5, 0.0]})).verdict
-    '1 anomaly in 2 rows: pump on, expected pump = off.'
+    'anomalies: 1 of 2 rows (50 %) scores above 0, in 1 pattern.'
 
     """
     model, scorer = checker.model, checker.scorer
@@ -111,13 +108,10 @@ def summarise(
     painter = Painter(scorer, table, axis) if findings.ordered else None
     shown = sorted(gravest(findings, MAX_CARDS), key=lambda incident: incident.stands)
     cards = _cards(painter, axis, shown)
-    detection = (
-        None if label is None else detect(table, label, findings.excess, findings.threshold, axis)
-    )
     return Summary(
         "truism-report",
-        4,
-        say_verdict(axis, findings, model.words),
+        5,
+        ": ".join(findings.verdict),
         source,
         created,
         table.n_rows,
@@ -141,7 +135,7 @@ def summarise(
         _model_facts(model),
         _data_facts(axis, model, findings, source, label),
         model.provenance.trials,
-        detection,
+        "" if label is None else findings.compare(read_labels(table, label)),
         (*notices, *findings.doubts, *model.doubts),
         model.notices,
     )
@@ -310,82 +304,6 @@ def _data_facts(
         facts.append(Fact("columns ignored", ", ".join(extra)))
     facts.append(Fact("report by", f"truism {__version__}, Python {platform.python_version()}"))
     return tuple(facts)
-
-
-def say_verdict(axis: Axis, findings: Findings, legend: Legend) -> str:
-    """Say in one sentence what was found."""
-    if not findings.ordered:
-        return _say_patterns(findings)
-    extent_in_words = axis.lasted(0, axis.n_rows - 1) if axis.n_rows else "0 rows"
-    n_incidents, n_changes, _ = n_found(findings)
-    if not n_incidents + n_changes:
-        rows = "" if axis.unit == "row" else f" ({axis.n_rows:,} rows)"
-        return f"No incident in {extent_in_words}{rows}."
-    (worst,) = gravest(findings, 1)
-    when = axis.when(worst.start, worst.end)
-    link = "in" if axis.unit == "row" else ("at" if worst.start == worst.end else "from")
-    name = legend.name(worst.blames[0].variable) if worst.blames else "no variable"
-    what = f"{name} {link} {when}."
-    more = f" in {extent_in_words}"
-    if n_incidents + n_changes == 1:
-        return f"{say_found(*n_found(findings), more)}: {what}"
-    how_much = say_found(*n_found(findings), more + say_expected(findings))
-    return f"{how_much}; the worst began with {what}"
-
-
-def _say_patterns(findings: Findings) -> str:
-    """Say in one sentence what most anomalous rows have in common."""
-    rows = count(findings.n_rows, "row")
-    if not findings.n_anomalous:
-        return f"No anomaly in {rows}."
-    first = findings.patterns[0]
-    if findings.n_anomalous == 1:
-        return f"1 anomaly in {rows}: {first.headline}."
-    share = "all" if first.n_rows == findings.n_anomalous else first.percent
-    return f"{findings.n_anomalous:,} anomalies in {rows}; {share} of them: {first.headline}."
-
-
-MAX_FALSE_POSITIVE_RATE = 0.1
-_MAX_POINTS = 400
-
-
-def detect(
-    table: Table, label: str, scores: NDArray[np.float64], threshold: float, axis: Axis
-) -> Detection:
-    """Compare scores with a column of labels."""
-    labels = read_labels(table, label)
-    truth, known = both_kinds(labels), ~labels.unknown
-    n_true, n_false = int(truth.sum()), int((~truth & known).sum())
-    # scikit-learn takes half a second to import, and only this needs it.
-    from sklearn.metrics import roc_auc_score, roc_curve
-
-    false_rates, true_rates, _ = roc_curve(truth[known], scores[known], drop_intermediate=False)
-    reported = scores > threshold
-    keep = np.unique(np.linspace(0, len(false_rates) - 1, _MAX_POINTS).astype(np.int64))
-    if len(false_rates) > _MAX_POINTS:
-        low = np.flatnonzero(false_rates <= MAX_FALSE_POSITIVE_RATE)
-        keep = np.union1d(keep, low[np.linspace(0, len(low) - 1, _MAX_POINTS).astype(np.int64)])
-    segments = tuple(
-        _segment(start, end, reported, axis) for start, end in runs(truth, most=truth.size)
-    )
-    return Detection(
-        label,
-        n_true,
-        float(roc_auc_score(truth[known], scores[known])),
-        float(roc_auc_score(truth[known], scores[known], max_fpr=MAX_FALSE_POSITIVE_RATE)),
-        MAX_FALSE_POSITIVE_RATE,
-        tuple(false_rates[keep].tolist()),
-        tuple(true_rates[keep].tolist()),
-        float((reported & ~truth & known).sum() / n_false),
-        float((reported & truth).sum() / n_true),
-        segments,
-    )
-
-
-def _segment(start: int, end: int, reported: NDArray[np.bool_], axis: Axis) -> Segment:
-    hits = np.flatnonzero(reported[start : end + 1])
-    first = int(hits[0]) + start if len(hits) else None
-    return Segment(axis.when(start, end), start, end, len(hits), first)
 
 
 def to_json(summary: Summary) -> bytes:

@@ -33,7 +33,6 @@
     const rough = (to - from) / most;
     const named = (places, name) => places.map((at) => [at, name(at)]);
     if (unit === "row") return named(multiples(from, to, Math.max(1, round(rough))), (at) => at.toLocaleString("en"));
-    if (unit === "share") return named(multiples(from, to, round(rough)), percent);
     const written = (options) => (at) => new Date(at).toLocaleString("en-GB", { timeZone: "UTC", ...options });
     const day = written({ day: "numeric", month: "short" });
     const step = STEPS.find((length) => length >= rough);
@@ -49,10 +48,6 @@
       .map((n) => new Date(0).setUTCFullYear(Math.floor(n / 12), n % 12))
       .filter((at) => at >= from && at <= to);
     return named(places, written(months < 12 ? { month: "short", year: "numeric" } : { year: "numeric" }));
-  }
-
-  function percent(share) {
-    return `${(100 * share).toLocaleString("en", { maximumFractionDigits: 1 })} %`;
   }
 
   // Return the points of a path as charts.py writes them: "h" only moves, as does "M" below a stem.
@@ -85,7 +80,6 @@
     }
     if (scale === "log") return part <= 0 ? `at most ${brief(low, 3)}` : brief(low * (high / low) ** part, 3);
     const value = low + part * (high - low);
-    if (plot.parentElement.dataset.unit === "share") return percent(value);
     const unit = 10 ** Math.ceil(Math.log10((high - low) / TALL));
     return brief(Math.round(value / unit) * unit + 0, 12);
   }
@@ -285,7 +279,6 @@
     when(x) {
       const at = this.first + x * this.step;
       if (this.unit === "row") return `row ${Math.round(at).toLocaleString("en")}`;
-      if (this.unit === "share") return `false positives: ${percent(at)}`;
       const whole = Math.round(at / SECOND) * SECOND;
       const fine = this.step < SECOND && this.width * this.step < HOUR;
       return new Date(fine ? at : whole).toISOString().slice(0, fine ? 23 : 19).replace("T", " ");
