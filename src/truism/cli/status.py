@@ -18,7 +18,7 @@ from truism.cli.options import (
 )
 from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
-from truism.explain.checker import Check, Checker
+from truism.explain.checker import Checker
 from truism.model.files import load_model
 from truism.review.status import Survey, say_remedy, say_status
 from truism.show.models import show_pairs
@@ -56,8 +56,7 @@ def status(
 
     DATA are recent rows, a day or a week of them. Reasons are effect sizes: rows reported beyond the
     expected share, variables that are contradicted more than usual and since when, unseen states,
-    numbers out of range, absent columns, coarser decimals, and rules whose condition no longer occurs.
-    Exits with 3 if the model is stale.
+    numbers out of range, absent columns and coarser decimals. Exits with 3 if the model is stale.
     """
     how = file_options(options)
     checker = Checker(load_model(place), jobs)
@@ -66,13 +65,10 @@ def status(
         size = size_of(memory_limit)
         rows = InputRows(screen, checker, data, how, size=size, allow_missing=None)
         survey = Survey(checker, rows.n_rows, checker.absent(rows.opening))
-        findings = None
-        if not survey.is_blind:
-            check = Check(survey.checker, rows.n_rows, watch=survey.watch)
-            for table, _, _ in rows.feed(check, progress):
-                survey.take(table)
-            findings = check.findings()
-        fit = survey.status(findings)
+        if survey.check is not None:
+            for _ in rows.feed(survey.check, progress):
+                pass
+        fit = survey.status()
     if form == "json":
         content = {"format": "truism-status", "format_version": 1, "status": fit}
         screen.write_json({**content, "advice": say_remedy(fit)})

@@ -11,25 +11,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from truism.explain.checker import Checker
+from truism.explain.checker import Check, Checker
 from truism.explain.findings import Differing, Findings
 from truism.incidents.deviations import added
 from truism.model.model import Model
-from truism.model.predicates import Predicate
 from truism.model.provenance import Calibrated, ShareOfRows
 from truism.model.schema import Numeric
 from truism.model.series import PER
 from truism.model.wording import Printed, count, percent
-from truism.score.alignment import align
-from truism.score.truths import Truths, unpack
 from truism.score.weighed import Weighed
 from truism.table.columns import Table
 
 Verdict = Literal["fresh", "drifting", "stale"]
 Remedy = Literal["none", "look", "accept", "calibrate", "learn"]
-Kind = Literal[
-    "reported", "incidents", "contradicted", "unseen", "outside", "absent", "coarser", "unmet"
-]
+Kind = Literal["reported", "incidents", "contradicted", "unseen", "outside", "absent", "coarser"]
 
 LIMITS: dict[Kind, tuple[float, float]] = {
     "reported": (0.05, 0.2),  # share of rows above the threshold, beyond what was promised
@@ -39,12 +34,10 @@ LIMITS: dict[Kind, tuple[float, float]] = {
     "outside": (0.02, 0.1),  # share of rows outside the range of training
     "absent": (0.0, 0.0),  # any column
     "coarser": (0.0, np.inf),  # any variable with fewer decimals
-    "unmet": (0.5, np.inf),  # share of the rules whose condition never occurs any more
 }
 MIN_INCIDENTS = 5  # fewer say nothing about their rate
 FLOOR = 0.25  # share of the median variable's spread: the least spread of any variable
 N_SIGNS = 8  # signs that are shown
-MIN_MET, N_RULES = 50, 500  # rows in which a condition should have held, and rules looked at
 
 
 class Sign(msgspec.Struct, frozen=True):
@@ -125,11 +118,9 @@ def say_remedy(status: Status) -> str:
 def status(checker: Checker, table: Table) -> Status:
     """Find out whether a model still fits rows."""
     survey = Survey(checker, table.n_rows, checker.absent(table))
-    if survey.is_blind:
-        return survey.status()
-    prepared = survey.checker.prepare(table)
-    survey.take(prepared)
-    return survey.status(survey.checker.find(prepared, watch=survey.watch))
+    if survey.check is not None:
+        survey.check.take(survey.check.checker.prepare(table))
+    return survey.status()
 
 
 class Survey:
@@ -137,29 +128,25 @@ class Survey:
 
     def __init__(self, checker: Checker, n_rows: int, absent: Sequence[str]) -> None:
         self.n_rows, self._absent = n_rows, absent
-        self.is_blind = len(absent) == checker.n_columns
-        if absent and not self.is_blind:
-            checker = checker.without(absent)
-        self.checker, self._model = checker, checker.model
-        self._plain, self._n_weighed = np.zeros(len(checker.model.schema.names)), 0
-        self._conditions = _Conditions(self._model, n_rows)
+        self.check: Check | None = None  # takes the rows; None if all columns are absent
+        if len(absent) < checker.n_columns:
+            checker = checker.without(absent) if absent else checker
+            self.check = Check(checker, n_rows, watch=self._add)
+        self._model = checker.model
+        self._plain, self._n_weighed = np.zeros(len(self._model.schema.names)), 0
 
-    def take(self, prepared: Table) -> None:
-        """Take the next rows, prepared; a check by `checker`, which is watched, takes them too."""
-        self._conditions.take(prepared)
-
-    def watch(self, weighed: Weighed) -> None:
+    def _add(self, weighed: Weighed) -> None:
         """Add up what contradicts each variable by itself."""
         if weighed.pieces is not None:
             self._plain = added(self._plain, weighed.pieces.plain)
             self._n_weighed += len(weighed.scores)
 
-    def status(self, findings: Findings | None = None) -> Status:
-        """Return whether the model fits; `findings` are what `checker` found in all rows."""
+    def status(self) -> Status:
+        """Return whether the model fits the rows that were taken."""
         signs = [_sign("absent", 1.0, f"column {name!r} is absent", name) for name in self._absent]
-        if findings is None:
+        if self.check is None:
             return Status("stale", tuple(signs), self.n_rows, "look")
-        model = self._model
+        model, findings = self._model, self.check.findings()
         contradicted = self._plain / self._n_weighed if self._n_weighed else None
         since, change = _newest(findings)
         since_of = _since(findings)
@@ -171,7 +158,6 @@ class Survey:
                 _sign("coarser", 1.0, f"{name} has fewer decimals", name)
                 for name in findings.coarser
             ),
-            *self._conditions.signs(),
         ]
         rank = {"stale": 0, "drifting": 1, "fresh": 2}
         unusual = sorted(
@@ -285,36 +271,3 @@ def _values(model: Model, odd: Sequence[int], n_rows: int) -> Iterator[Sign]:
         else:
             text = f"{name} has states never seen in {percent(share)} of the rows"
             yield _sign("unseen", share, text, name)
-
-
-class _Conditions:
-    """The conditions of rules that should apply to so many rows, and whether they were ever met."""
-
-    def __init__(self, model: Model, n_rows: int) -> None:
-        rules = [rule for rule in model.active_rules if rule.antecedent]
-        rules = [rule for rule in rules if rule.count * n_rows >= MIN_MET * model.rules.n_rows]
-        self._rules = sorted(rules, key=lambda rule: (-rule.count, rule.id))[:N_RULES]
-        predicates: list[Predicate] = list(
-            dict.fromkeys(predicate for rule in self._rules for predicate in rule.antecedent)
-        )
-        place = {predicate: i for i, predicate in enumerate(predicates)}
-        self._places = [[place[predicate] for predicate in rule.antecedent] for rule in self._rules]
-        self._schema, self._truths = model.schema, Truths(model.schema, predicates)
-        self._met = [False] * len(self._rules)
-
-    def take(self, table: Table) -> None:
-        """Look for conditions that were not met before."""
-        if all(self._met):
-            return
-        true, _ = self._truths.evaluate_all(align(self._schema, table)[0])
-        for i, places in enumerate(self._places):
-            if not self._met[i]:
-                held = np.bitwise_and.reduce(true[places], axis=0)
-                self._met[i] = bool(unpack(held, table.n_rows).any())
-
-    def signs(self) -> Iterator[Sign]:
-        """Tell how many conditions never hold any more."""
-        n_rules, n_unmet = len(self._rules), self._met.count(False)
-        if n_rules:
-            text = f"{n_unmet:,} of {n_rules:,} rules that should have applied here never did"
-            yield _sign("unmet", n_unmet / n_rules, text)
