@@ -18,9 +18,9 @@ from truism.explain.blames import Blame
 from truism.explain.checker import Checker
 from truism.explain.explanations import Explanation
 from truism.explain.incidents import Incident
-from truism.model.predicates import conjunction
+from truism.model.predicates import variables
 from truism.model.rules import Rule
-from truism.show.contents import Panel, Picture, Unit
+from truism.show.contents import Panel, Unit
 from truism.show.pictures import Axis, Painter, panels_of_rule
 from truism.table.columns import Table
 
@@ -56,12 +56,11 @@ def scores(
         Where to draw; a new figure when absent.
 
     """
-    checker, table = _prepare(detector, data)
-    axis = Axis(table, checker.model.schema)
+    checker, table, axis = _prepare(detector, data)
     findings = checker.find(table, gap=gap)
     values, threshold = findings.excess, findings.threshold
     if ax is None:
-        ax = _new(1, 2.6)[1][0]
+        ax = _new(1, 2.6)[0]
     x = _moments(axis.x, axis.unit)
     for number, incident in enumerate([*findings.incidents, *findings.shifts], 1):
         span = axis.span(incident.start, incident.end)
@@ -105,14 +104,19 @@ def incident(
         )
     if not isinstance(blame, Integral) or not 0 <= blame < len(which.blames):
         raise ParameterError.of("blame", f"be at least 0 and below {len(which.blames)}", blame)
-    checker, table = _prepare(detector, data)
+    checker, table, axis = _prepare(detector, data)
     _refuse_other_rows(checker, table, which)
-    axis = Axis(table, checker.model.schema)
     drawn = Painter(checker.scorer, table, axis).paint(which, which.blames[blame])
-    reason = which.blames[blame].reasons[0]
-    return _panels(
-        drawn, axis.unit, f"expected {reason.expected}, found {reason.found}{reason.place}"
-    )
+    axes = _draw(drawn.panels, axis.unit, 1, first=2.4)
+    start, end = _moments(np.array([drawn.incident.start, drawn.incident.end]), axis.unit)
+    for ax, panel in zip(axes, drawn.panels, strict=True):
+        if panel.broken.x:
+            at = _moments(np.array(panel.broken.x), axis.unit)
+            ax.plot(at, np.array(panel.broken.y, np.float64), "x", color=_BROKEN, ms=4)
+        ax.axvspan(start, end, facecolor=_INCIDENT, edgecolor=_INCIDENT, alpha=0.12, ls=":")
+    text, _, _ = which.blames[blame].reasons[0].lines()
+    axes[0].set_title(text, fontsize=10, loc="left", parse_math=False)
+    return _finish(axes[-1], axis.unit)
 
 
 def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Figure":
@@ -129,19 +133,14 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
 
     """
     chosen = detector.rules_.find(which) if isinstance(which, str) else which
-    checker, table = _prepare(detector, data)
+    checker, table, axis = _prepare(detector, data)
     scorer = checker.scorer
-    axis = Axis(table, scorer.model.schema)
     panels = panels_of_rule(scorer, table, axis, chosen)
     holds, broken = scorer.apply(chosen, table)
-    figure, axes = _new(len(panels), 1.5)
+    n_claimed = sum(len(variables(predicate)) for predicate in chosen.consequents)
+    axes = _draw(panels, axis.unit, n_claimed, first=1.5)
     x = _moments(axis.x, axis.unit)
-    for ax, panel in zip(axes, panels, strict=True):
-        y = _values(panel)
-        moments = _moments(np.array(panel.line.x), axis.unit)
-        ax.plot(moments, y, color=_CONDITION, lw=0.6, drawstyle=_style(panel))
-        _draw_band(ax, panel, axis.unit, _EXPECTED if panel.says in _then(chosen) else _CONDITION)
-        _name(ax, panel)
+    for ax in axes:
         low, high = ax.get_ylim()
         for mask, colour, level in ((holds & ~broken, _EXPECTED, 0.0), (broken, _BROKEN, 0.04)):
             rows = np.flatnonzero(mask)
@@ -154,8 +153,7 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
         f"{fill(str(chosen), 110)}\n{n_held:,} rows support it (green), {n_broken:,} break it (red)",
         fontsize=9, loc="left", parse_math=False,
     )  # fmt: skip
-    _finish(axes[-1], axis.unit)
-    return figure
+    return _finish(axes[-1], axis.unit)
 
 
 def blame(
@@ -175,14 +173,13 @@ def blame(
     """
     shown = _blames_of(explained)[:most][::-1]
     if ax is None:
-        ax = _new(1, 0.6 + 0.36 * len(shown))[1][0]
+        ax = _new(1, 0.6 + 0.36 * len(shown))[0]
     bars = ax.barh(range(len(shown)), [100 * blame.share for blame in shown], color=_INCIDENT)
     ax.set_yticks(range(len(shown)), [blame.variable for blame in shown], parse_math=False)
     for bar, blame in zip(bars, shown, strict=True):
-        reason = blame.reasons[0] if blame.reasons else None
         text = f"{100 * blame.share:.0f} %"
-        if reason is not None:
-            text += f"  expected {reason.expected}, found {reason.found}{reason.place}"
+        for reason in blame.reasons[:1]:
+            text += f"  {reason.lines()[0]}"
         ax.annotate(
             text, (bar.get_width(), bar.get_y() + bar.get_height() / 2), xytext=(4, 0),
             textcoords="offset points", va="center", fontsize=8, parse_math=False,
@@ -222,26 +219,25 @@ def _refuse_other_rows(checker: Checker, table: Table, which: Incident) -> None:
     raise ParameterError(f"data must be the rows in which the incident was found; {why}.")
 
 
-def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Checker, Table]:
+def _prepare(detector: "InvariantRuleDetector", data: Any) -> tuple[Checker, Table, Axis]:
     table, checker = detector._ready(data)
-    return checker, table
+    return checker, table, Axis(table, checker.model.schema)
 
 
-def _panels(drawn: Picture, unit: Unit, title: str) -> "Figure":
-    figure, axes = _new(len(drawn.panels), 1.5, first=2.4)
-    for position, (ax, panel) in enumerate(zip(axes, drawn.panels, strict=True)):
-        x = _moments(np.array(panel.line.x), unit)
-        ax.plot(x, _values(panel), color=_SERIES, lw=1.1, drawstyle=_style(panel))
-        _draw_band(ax, panel, unit, _EXPECTED if position == 0 else _CONDITION)
-        if panel.broken.x:
-            at = _moments(np.array(panel.broken.x), unit)
-            ax.plot(at, np.array(panel.broken.y, np.float64), "x", color=_BROKEN, ms=4)
-        start, end = _moments(np.array([drawn.incident.start, drawn.incident.end]), unit)
-        ax.axvspan(start, end, facecolor=_INCIDENT, edgecolor=_INCIDENT, alpha=0.12, ls=":")
-        _name(ax, panel)
-    axes[0].set_title(title, fontsize=10, loc="left", parse_math=False)
-    _finish(axes[-1], unit)
-    return figure
+def _draw(panels: Sequence[Panel], unit: Unit, n_expected: int, first: float) -> list["Axes"]:
+    """Draw each panel, with green bands in the first few."""
+    axes = _new(len(panels), 1.5, first)
+    for position, (ax, panel) in enumerate(zip(axes, panels, strict=True)):
+        x, y = _moments(np.array(panel.line.x), unit), np.array(panel.line.y, np.float64)
+        ax.plot(x, y, color=_SERIES, lw=0.9, drawstyle="steps-post" if panel.states else "default")
+        _draw_band(ax, panel, unit, _EXPECTED if position < n_expected else _CONDITION)
+        ax.set_ylabel(
+            panel.variable, rotation=0, ha="right", va="center", fontsize=9, parse_math=False
+        )
+        if panel.states:
+            ax.set_yticks(range(len(panel.states)), panel.states, fontsize=8, parse_math=False)
+            ax.set_ylim(-0.6, len(panel.states) - 0.4)
+    return axes
 
 
 def _draw_band(ax: "Axes", panel: Panel, unit: Unit, colour: str) -> None:
@@ -261,30 +257,11 @@ def _draw_band(ax: "Axes", panel: Panel, unit: Unit, colour: str) -> None:
     ax.set_ylim(min(low, *bounds), max(high, *bounds))
 
 
-def _name(ax: "Axes", panel: Panel) -> None:
-    ax.set_ylabel(panel.variable, rotation=0, ha="right", va="center", fontsize=9, parse_math=False)
-    if panel.states:
-        ax.set_yticks(range(len(panel.states)), panel.states, fontsize=8, parse_math=False)
-        ax.set_ylim(-0.6, len(panel.states) - 0.4)
-
-
-def _style(panel: Panel) -> str:
-    return "steps-post" if panel.states else "default"
-
-
-def _then(chosen: Rule) -> set[str]:
-    return {str(predicate) for predicate in chosen.consequents} | {conjunction(chosen.consequents)}
-
-
-def _values(panel: Panel) -> NDArray[np.float64]:
-    return np.array([np.nan if value is None else value for value in panel.line.y], np.float64)
-
-
 def _moments(x: NDArray[np.float64], unit: Unit) -> NDArray[Any]:
     return x if unit == "row" else np.round(x * 1e3).astype("datetime64[us]")
 
 
-def _new(n_panels: int, height: float, first: float | None = None) -> tuple["Figure", list["Axes"]]:
+def _new(n_panels: int, height: float, first: float | None = None) -> list["Axes"]:
     """Make a figure without pyplot, which would keep it alive and may need a screen."""
     try:
         from matplotlib.figure import Figure
@@ -295,7 +272,7 @@ def _new(n_panels: int, height: float, first: float | None = None) -> tuple["Fig
     heights = [first or height] + [height] * (n_panels - 1)
     figure = Figure(figsize=(9, sum(heights) + 0.5), layout="constrained")
     axes = figure.subplots(n_panels, 1, sharex=True, squeeze=False, height_ratios=heights)
-    return figure, list(axes[:, 0])
+    return list(axes[:, 0])
 
 
 def _finish(ax: "Axes", unit: Unit, *, label: bool = True) -> "Figure":
