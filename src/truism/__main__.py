@@ -7,8 +7,19 @@ sees a sentence, too.
 import sys
 
 
+class NoPandas:
+    """Hides pandas from Arrow, which would load it to recognise its objects; the program has none."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Refuse to find pandas, as if it were not installed."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
 def main() -> None:
     """Run the program."""
+    sys.meta_path.insert(0, NoPandas)
     try:
         from truism.cli import main as run
 
