@@ -384,7 +384,7 @@ def test_a_file_without_rows_is_not_called_clean(text):
     learn(write("normal.csv"))
     Path("today.csv").write_text(text)
     out, _, code = check("today.csv", "--report", "r.html", "--scores", "s.csv")
-    assert (out, code) == ("nothing checked: there are no rows.\n", 0)
+    assert (out, code) == ("nothing checked: there were no rows to check.\n", 0)
     assert run("learn", "today.csv", "-o", "n.json")[2] == 2
 
 

@@ -11,9 +11,12 @@ from truism.errors import ParameterError, shorten
 from truism.explain.explanations import Explanations
 from truism.explain.findings import (
     MIN_ROWS_TO_DOUBT,
+    MOST_INTERRUPTIONS,
     Findings,
+    Interruption,
     count_odd,
     find_coarser,
+    find_interruptions,
     step_to_tell,
 )
 from truism.explain.incidents import ModelName, Origin
@@ -327,6 +330,7 @@ class Check:
         self._marks, self._examples, self._ends = list[Marks](), list[Table](), list[int]()
         self._n_taken = self._n_anomalous = 0
         self._odd = np.zeros(len(checker.model.schema.names), np.int64)
+        self._interruptions = list[tuple[int, Interruption]]()
         self._extra: tuple[str, ...] = ()
 
     def take(self, table: Table) -> Found:
@@ -348,6 +352,7 @@ class Check:
         ended = [event for event in found.events if not event.is_open and self._is_shown(event)]
         self._end(ended)
         self._keep(table, found.marks, before.n_rows, ended)
+        self._interruptions += find_interruptions(model, table, before.scoring)
         times = times_in(model.schema, table) if table.n_rows else None
         self._ends += [] if times is None else [int(times[0]), int(times[-1])]
         step = step_to_tell(self.n_rows)  # positions, since a slice would hold all rows
@@ -424,6 +429,7 @@ class Check:
         coarser: tuple[str, ...] = ()
         if self.n_rows >= MIN_ROWS_TO_DOUBT:
             coarser = find_coarser(model, join_tables(self._examples))
+        longest = sorted(self._interruptions, key=lambda pair: -pair[0])
         return Findings(
             scores=np.empty(0) if whole is None else whole.scores,
             excess=np.empty(0) if whole is None else whole.excess,
@@ -440,6 +446,7 @@ class Check:
             coarser=coarser,
             odd=tuple(self._odd.tolist()),
             state=self._state(gone),
+            interruptions=tuple(one for _, one in longest[:MOST_INTERRUPTIONS]),
             seconds=seconds_in(np.array(self._ends, np.int64)),
         )
 

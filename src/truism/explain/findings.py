@@ -1,9 +1,11 @@
 """What a model finds in a table: all that a screen, a file or a page needs, made once."""
 
-from collections.abc import Sequence
+import heapq
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import compress
 from math import sqrt
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -20,9 +22,9 @@ from truism.model.model import Model
 from truism.model.predicates import format_number, quote_name
 from truism.model.schema import Numeric
 from truism.model.wording import Printed, count, lasting, percent, visible
-from truism.score.alignment import UNSEEN, align, codes
+from truism.score.alignment import UNSEEN, align, codes, time_column
 from truism.score.contexts import FLOOR
-from truism.score.past import decimals_of, decimals_up_to
+from truism.score.past import NO_TIME, Latest, decimals_of, decimals_up_to, rows_by_series, times_in
 from truism.table.columns import Table, numbers
 from truism.table.labels import Labels, compare
 from truism.table.notices import rows as say_rows
@@ -61,6 +63,62 @@ class Differing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     when: str
     off: str
     so: str
+
+
+class Interruption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a series that is missing.
+
+    Parameters
+    ----------
+    series
+        Of which series, if the table holds several.
+    after, until
+        The times of the last row before it, and of the first row after it.
+
+    """
+
+    series: str | None
+    after: When
+    until: When
+
+    def __str__(self) -> str:
+        of = "" if self.series is None else f"of series {self.series} "
+        return f"{of}from {say_when(0, self.after)} to {say_when(0, self.until, self.after)}"
+
+
+def find_interruptions(
+    model: Model, table: Table, before: Mapping[str, Latest]
+) -> list[tuple[int, Interruption]]:
+    """Return the longest interruptions of a table's series, also since the rows before, with lengths."""
+    series, column = model.series, time_column(model.schema, table)
+    times = times_in(model.schema, table)
+    if series is None or series.step is None or times is None or column is None:
+        return []
+    wide: list[tuple[int, int, str]] = []
+    for name, rows in rows_by_series(series.by, table).items():
+        known = times[rows][times[rows] != NO_TIME]
+        latest = before[name].time if name in before else None
+        steps = np.diff(known, prepend=known[:1] if latest in (None, NO_TIME) else latest)
+        places = np.flatnonzero(steps > INTERRUPTED * series.step * 1e6).tolist()
+        wide += [(int(steps[at]), int(known[at]), name) for at in places]
+
+    def moment(time: int) -> Any:
+        values = np.array([time], "datetime64[us]")
+        return msgspec.structs.replace(column, values=values, missing=None).cell(0)
+
+    return [
+        (length, Interruption(name or None, moment(until - length), moment(until)))
+        for length, until, name in heapq.nlargest(MOST_INTERRUPTIONS, wide)
+    ]
+
+
+def say_interruptions(interruptions: Sequence[Interruption]) -> str | None:
+    """Say which parts of series are missing, the longest first; None if none is."""
+    if not interruptions:
+        return None
+    rest = len(interruptions) - N_NAMED
+    more = f" and {rest:,} more" if rest > 0 else ""
+    return f"No rows {', '.join(map(str, interruptions[:N_NAMED]))}{more}."
 
 
 def find_differing(shifts: Incidents, state: Following) -> tuple[Differing, ...]:
@@ -111,6 +169,8 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
     )
 
 
+INTERRUPTED = 10  # usual steps without a row: more are said
+MOST_INTERRUPTIONS = 100  # the longest
 FEW = 0.01  # incidents: less is not said more precisely
 N_NAMED = 3  # incidents that are like one that is shown
 PUNCTUAL = timedelta(minutes=30)  # around the same time of day
@@ -145,6 +205,7 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
     coarser: tuple[str, ...] = ()
     # in how many rows each variable is outside its range of training, or in a state never seen
     odd: tuple[int, ...]
+    interruptions: tuple[Interruption, ...] = ()  # the longest parts of series that are missing
     # the time from the first row to the last; None if that is not known
     seconds: float | None = None
 
@@ -190,7 +251,7 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def verdict(self) -> tuple[str, str]:
         """Whether the rows are clean in a word or two, and the rest of the sentence."""
         if not self.n_rows and self.is_clean:
-            return "nothing checked", "there are no rows."
+            return "nothing checked", "there were no rows to check."
         limit = format_number(self.threshold)
         exceeds, exceed = f"scores above {limit}", f"score above {limit}"
         if self.expected is not None:  # of a series it is the excess that counts
@@ -233,6 +294,7 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
         alone = next((notice.text for notice in made if notice.code == "no_series"), None)
         doubts = (
             alone,
+            say_interruptions(self.interruptions),
             say_coarser(self.coarser),
             doubt,
             *(say_outside(*pair) for pair in self.outside),

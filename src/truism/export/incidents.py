@@ -10,13 +10,15 @@ import msgspec
 
 from truism.explain.blames import Blame, Spared
 from truism.explain.clues import Facts
-from truism.explain.findings import Differing, Findings
+from truism.explain.findings import Differing, Findings, Interruption
 from truism.explain.incidents import Incident, ModelName, Origin
 from truism.explain.patterns import Pattern
 from truism.explain.states import Change, What
 from truism.explain.words import Reason
 
 N_REASONS = 3  # of each blame: a bad row can break hundreds of rules
+
+Verdict = Literal["anomalies", "clean", "nothing checked"]
 
 
 class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,7 +27,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     verdict
-        Whether there is anything to report.
+        Whether there is anything to report; "nothing checked" if there were no rows.
     model, source
         What was checked with what.
     n_rows, n_anomalous, n_skipped
@@ -41,6 +43,9 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Whether rows are a series; if not, each incident is one row.
     differing
         The variables that differ from training now.
+    interruptions
+        The parts of series that are missing: those without a row for more than ten usual steps, the
+        longest first.
     incidents, shifts
         What was found, the gravest story first.
     patterns
@@ -48,7 +53,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     """
 
-    verdict: Literal["anomalies", "clean"]
+    verdict: Verdict
     model: ModelName
     source: str | None
     n_rows: int
@@ -61,6 +66,7 @@ class CheckRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extra: tuple[str, ...]
     coarser: tuple[str, ...]
     differing: tuple[Differing, ...]
+    interruptions: tuple[Interruption, ...]
     incidents: tuple[Incident, ...]
     shifts: tuple[Incident, ...]
     patterns: tuple[Pattern, ...] | None
@@ -75,8 +81,11 @@ def check_record(
 ) -> CheckRecord:
     """Return findings as a record, with those incidents and lasting changes that are shown."""
     incidents = [incident.with_reasons(N_REASONS) for incident in shown]
+    verdict: Verdict = "anomalies"
+    if findings.is_clean:
+        verdict = "clean" if findings.n_rows else "nothing checked"
     return CheckRecord(
-        verdict="clean" if findings.is_clean else "anomalies",
+        verdict=verdict,
         model=origin.model,
         source=origin.source,
         n_rows=findings.n_rows,
@@ -89,6 +98,7 @@ def check_record(
         extra=findings.extra,
         coarser=findings.coarser,
         differing=findings.differing,
+        interruptions=findings.interruptions,
         incidents=tuple(incident for incident in incidents if incident.kind == "incident"),
         shifts=tuple(incident for incident in incidents if incident.kind == "shift"),
         patterns=patterns,
