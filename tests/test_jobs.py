@@ -62,8 +62,8 @@ def test_a_job_tells_an_incident_from_its_beginning_to_its_end(place):
     out, err, code = run("check", piece(105, 200), *JOB)
     assert (anonymous(out), err, code) == (OVER, "", 0)
     assert run("check", piece(105, 200), *JOB) == (
-        "nothing checked: there are no rows.\nSince the last call: nothing new.\n",
-        "Note: 95 rows are not newer than those of earlier calls, and were skipped.\n",
+        "nothing checked: there were no rows to check.\nSince the last call: nothing new.\n",
+        "Warning: 95 rows are not newer than those of earlier calls, and were skipped.\n",
         0,
     )
     assert run("check", piece(199, 201), *JOB)[1] == (
@@ -402,8 +402,8 @@ def test_several_machines_have_one_summary(place):
     out, err, code = run("check", "--models", "machines.toml", "--format", "events")
     assert (out, code) == ("", 0)
     assert err == (
-        "Note: 400 rows are not newer than those of earlier calls, and were skipped.\n"
-        "Note: nothing checked: there are no rows.\n"
+        "Warning: 400 rows are not newer than those of earlier calls, and were skipped.\n"
+        "Warning: nothing checked: there were no rows to check.\n"
         "Note: clean: none of 400 rows scores above 0.777.\n"
         "Note: 2 machines: 2 without anomalies.\n"
     )
@@ -554,7 +554,8 @@ def in_october(start, n_rows, name="h.csv"):
 def test_rows_of_a_repeated_hour_are_placed_or_said_to_be_skipped(place):
     job = (*JOB, "--zone", "Europe/Vienna")
     assert run("check", in_october("01:50:00", 100), *job)[1] == ""  # until 02:06:30
-    assert run("check", in_october("02:30:00", 360), *job)[1] == ""  # the second 02:30
+    _, err, _ = run("check", in_october("02:30:00", 360), *job)  # the second 02:30
+    assert err == "Note: No rows from 27 Oct 02:06:30 to 02:30.\n"
     said = run("check", in_october("02:10:00", 60), *job)[1]
     assert "Warning: In column 'time' 60 rows lie in the hour that a clock change repeats" in said
     assert "60 rows are not newer than those of earlier calls, and were skipped." in said
@@ -596,7 +597,7 @@ def test_a_job_that_a_row_from_the_future_silences_says_so(place):
     hint = "Hint: correct the times, or remove the state to begin anew.\n"
     Path("h.csv").write_text(LINES[0] + FUTURE)
     assert run("check", "h.csv", *JOB)[2] == 0
-    skipped = "Note: 102 rows are not newer than those of earlier calls, and were skipped.\n"
+    skipped = "Warning: 102 rows are not newer than those of earlier calls, and were skipped.\n"
     out, err, code = run("check", piece(0, 102), *JOB)
     assert (err, code) == (f"{skipped}Warning: {SEEN}\n", 0)
     run("check", piece(0, 0), *JOB)
@@ -621,3 +622,68 @@ def test_rows_that_all_lie_in_the_future_are_checked(place):
         assert "anomalies: 1 incident" in out or "goes on" in out or "over" in out
         assert "set aside" not in err
         assert code in (0, 1)
+
+
+@pytest.mark.parametrize("state", [(), ("--state", "s.json")])
+def test_no_rows_may_be_a_failure(place, state):
+    check = ("check", "h.csv", *JOB[:2], *state)
+    piece(0, 0)
+    out, err, code = run(*check, "--format", "json")
+    assert (json.loads(out)["verdict"], code) == ("nothing checked", 0)
+    assert err == "Warning: nothing checked: there were no rows to check.\n"
+    out, err, code = run(*check, "--fail-if-no-rows")
+    assert out.startswith("nothing checked: there were no rows to check.\n")
+    none = "Error: There were no rows to check.\nHint: find out why none come.\n"
+    assert (err, code) == (none, 2)
+    assert run(*check, "--max-age", "1h")[1] == (
+        "Error: No row has a time, so none is at most 1h old.\n"
+        "Hint: find out why no newer ones come.\n"
+    )
+    piece(0, 100)
+    assert run(*check, "--fail-if-no-rows")[1:] == ("", 0)
+    if state:  # only rows that were seen before
+        skipped = "Warning: 100 rows are not newer than those of earlier calls, and were skipped.\n"
+        assert run(*check, "--fail-if-no-rows")[1:] == (skipped + none, 2)
+
+
+@pytest.mark.parametrize("zone", ["", "Z"])
+@pytest.mark.parametrize("state", [(), ("--state", "s.json")])
+def test_rows_may_be_too_old(place, state, zone):
+    now = datetime.datetime.now(datetime.UTC if zone else None).replace(tzinfo=None)
+
+    def rows(age):
+        times = (now - datetime.timedelta(minutes=age + 60 - i) for i in range(60))
+        lines = (f"{time.isoformat()[:19]}{zone},{i % 7},{i % 5}\n" for i, time in enumerate(times))
+        Path("now.csv").write_text("time,level,flow\n" + "".join(lines))
+
+    rows(60)
+    run("learn", "now.csv", "-o", "now.truism.json")
+    check = ("check", "now.csv", "-m", "now.truism.json", *state, "--max-age")
+    assert run(*check, "3h")[2] == 0
+    _, err, code = run(*check, "30min")
+    assert re.search(
+        r"Error: The latest row, of [-0-9: ]+( UTC)?, is 1 h( 1 min)? old; --max-age", err
+    )
+    assert (("UTC" in err), code) == (bool(zone), 2)
+    rows(-5)
+    assert run(*check, "30min")[2] == 0
+    assert run(*check, "soon")[1:] == (
+        "Error: --max-age must be a duration such as '12h' or '30d', got 'soon'.\n",
+        2,
+    )
+
+
+def test_a_missing_part_of_a_series_is_said_wherever_it_begins(place):
+    lines = [LINES[0], *LINES[1:31], *LINES[61:101]]
+    Path("h.csv").write_text("".join(lines))
+    said = "Note: No rows from 1 Mar 00:04:50 to 00:10.\n"
+    out, err, _ = run("check", "h.csv", *JOB[:2], "--format", "json")
+    assert said in err
+    assert json.loads(out)["interruptions"] == [
+        {"series": None, "after": "2024-03-01T00:04:50", "until": "2024-03-01T00:10:00"}
+    ]
+    Path("h.csv").write_text("".join(lines[:31]))
+    assert run("check", "h.csv", *JOB)[1] == ""
+    Path("h.csv").write_text("".join([lines[0], *lines[31:]]))
+    assert run("check", "h.csv", *JOB)[1] == said
+    assert run("check", piece(61, 71), *JOB)[1].startswith("Warning: 10 rows are not newer")

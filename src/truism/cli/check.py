@@ -4,6 +4,7 @@ The rows go through one `Check`, batch by batch, or on from a state through `pro
 printed and written. ``--models`` does so for one machine after the other.
 """
 
+import datetime
 import os
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal, get_args
 
 import click
 import msgspec
+import numpy as np
 from msgspec import Meta
 from msgspec.structs import asdict
 from rich.text import Text
@@ -46,12 +48,12 @@ from truism.export.incidents import N_REASONS, check_record, event_record
 from truism.incidents.delays import Delays
 from truism.model.files import load_model
 from truism.model.provenance import ByHand, Threshold, clock, now_here
-from truism.model.wording import count, tame, visible
+from truism.model.wording import count, lasting, tame, visible
 from truism.score.thresholds import expecting
 from truism.show.models import BAD, GOOD, STRONG
 from truism.show.summarising import check_ending, summarise, write_report
 from truism.show.terminal import show_findings, verdict
-from truism.table.columns import Table, join_tables
+from truism.table.columns import Table, far_moment, join_tables
 from truism.table.labels import read_labels
 from truism.table.layouts import seconds_of
 from truism.table.writing import Columns, typed, writing
@@ -98,6 +100,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     form: CheckFormat
     jobs: int
     allow_missing: bool
+    fail_if_no_rows: bool
+    max_age: str | None
     memory_limit: str | None
 
     @property
@@ -228,6 +232,12 @@ With --state, 1 only if something is new, or if an incident is still open.""",
     show_default=True,
     help="Output for people (table) or programs; events are what opened, continued or closed.",
 )
+@click.option("--fail-if-no-rows", is_flag=True, help="Exit with 2 if there are no rows to check.")
+@click.option(
+    "--max-age",
+    metavar="DURATION",
+    help="Exit with 2 if the latest row is older than that, such as 2h.",
+)
 @jobs_option
 @memory_option
 @allow_missing_option
@@ -259,6 +269,8 @@ def _check_options(wanted: Wanted) -> None:
     """Refuse options that contradict each other, and outputs that cannot be written."""
     check_threshold_options(wanted.threshold, wanted.max_false_incidents)
     taken = (*wanted.data, wanted.place)
+    if wanted.max_age is not None:
+        _seconds("max_age", wanted.max_age)
     if wanted.scores_place is not None:
         check_suffix(wanted.scores_place)
     if wanted.report_place is not None:
@@ -288,8 +300,8 @@ def run(screen: Screen, wanted: Wanted) -> int:
     if wanted.state_place is None:
         return _print(screen, wanted, *_examine(screen, wanted, checker, None))
     with working_on(wanted.state_place) as (state, write):
-        checker, step = _examine(screen, wanted, checker, state)
-        code = _print(screen, wanted, checker, step)
+        rows, step = _examine(screen, wanted, checker, state)
+        code = _print(screen, wanted, rows, step)
         if not screen.is_lost:  # what was not printed is reported again
             assert step.state is not None
             write(step.state)
@@ -323,7 +335,7 @@ def _checker(wanted: Wanted) -> Checker:
 
 def _examine(
     screen: Screen, wanted: Wanted, checker: Checker, state: JobState | None
-) -> tuple[Checker, Step]:
+) -> tuple[InputRows, Step]:
     """Read the rows and check them; write scores and the report."""
     needing_all = {"--state": wanted.state_place, "--report": wanted.report_place}
     with screen.stages() as progress:
@@ -345,13 +357,12 @@ def _examine(
             compared = ""
             if label is not None and findings.n_rows:
                 compared = findings.compare(read_labels(join_tables(rows.labels), label))
-            return rows.checker, Step(findings, {}, compared=compared)
+            return rows, Step(findings, {}, compared=compared)
         progress("scoring", 0, 0)
         options = wanted.grouping
         retain = _seconds("retain", wanted.retain or RETAINED)
-        return rows.checker, proceed(
-            rows.checker, rows.table, state, retain=retain, now=clock(), **options
-        )
+        step = proceed(rows.checker, rows.table, state, retain=retain, now=clock(), **options)
+        return rows, step
 
 
 def _label(wanted: Wanted, rows: InputRows) -> str | None:
@@ -399,13 +410,19 @@ def _find(rows: InputRows, wanted: Wanted, label: str | None, progress: Progress
     return findings
 
 
-def _print(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> int:
+def _print(screen: Screen, wanted: Wanted, rows: InputRows, step: Step) -> int:
     """Print what was found, and return the exit code."""
     findings = step.findings
     _note(screen, wanted, step)
-    report(screen, checker, step, wanted)
+    report(screen, rows.checker, step, wanted)
     if step.compared:
         (screen.show if wanted.form == "table" else screen.note)(step.compared)
+    if wanted.fail_if_no_rows and not findings.n_rows:
+        screen.fail("There were no rows to check.", "find out why none come.")
+        return 2
+    if wanted.max_age is not None and (late := _too_old(rows, step.state, wanted.max_age)):
+        screen.fail(late, "find out why no newer ones come.")
+        return 2
     if wanted.state_place is None:
         return 1 if findings.incidents or findings.shifts else 0
     if step.stuck is not None and step.is_stuck_again:
@@ -414,6 +431,24 @@ def _print(screen: Screen, wanted: Wanted, checker: Checker, step: Step) -> int:
     if step.stuck is not None:
         screen.warn(step.stuck)
     return 1 if step.is_alarming else 0
+
+
+def _too_old(rows: InputRows, state: JobState | None, most: str) -> str | None:
+    """Say how old the latest row is, if it is older than it may be; times without a zone are local."""
+    latest, zoned = rows.latest, rows.zoned
+    if state is not None:
+        latest, zoned = max(state.seen.values(), default=None), state.zoned
+    if latest is None:
+        return f"No row has a time, so none is at most {most} old."
+    now = datetime.datetime.now(datetime.UTC if zoned else None).replace(tzinfo=None)
+    moment = np.datetime64(latest, "us")
+    age = float((np.datetime64(now, "us") - moment) / np.timedelta64(1, "s"))
+    if age <= _seconds("max_age", most):
+        return None
+    return (
+        f"The latest row, of {far_moment(moment)}{' UTC' if zoned else ''}, is {lasting(age)} old; "
+        f"--max-age allows {most}."
+    )
 
 
 def _seconds(option: str, duration: str) -> float:
@@ -432,12 +467,11 @@ def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
     extra = [name for name in findings.extra if name not in (*labels, *wanted.ignore)]
     if extra:
         screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
+    say = screen.note if findings.n_rows else screen.warn
     if step.n_skipped:
         rows, one = count(step.n_skipped, "row"), step.n_skipped == 1
         verbs = ("is", "was") if one else ("are", "were")
-        screen.note(
-            f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped."
-        )
+        say(f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped.")
     for note in (*step.notes, *findings.doubts):
         screen.note(note)
 
@@ -506,7 +540,7 @@ def report(screen: Screen, checker: Checker, step: Step, wanted: Wanted) -> None
         screen.write_lines([incident.with_reasons(N_REASONS) for incident in shown])
     else:
         screen.write_csv(_CSV_NAMES, list(_rows(shown)))
-    screen.note(verdict(findings).plain)
+    (screen.note if findings.n_rows else screen.warn)(verdict(findings).plain)
 
 
 def _write_patterns(screen: Screen, form: CheckFormat, patterns: Sequence[Pattern]) -> None:

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from truism.cli.options import LEAST_ROWS, FileOptions, show_notices
 from truism.cli.screen import Screen
 from truism.errors import ParameterError
 from truism.explain.checker import Check, Checker
 from truism.incidents.following import Following, Found
 from truism.score import kernels
+from truism.score.alignment import time_column
 from truism.table.columns import Table
 from truism.table.files import open_files, read_batches, read_first
 from truism.table.notices import Notice
@@ -38,6 +41,8 @@ class InputRows:
     ) -> None:
         self._screen, self._how, self._size = screen, how, size or 0
         self.labels: list[Table] = []
+        self.latest: int | None = None  # the latest time of the rows checked, in microseconds
+        self.zoned: bool | None = None
         self._noted: set[tuple[str, tuple[str, ...]]] = set()
         reading = checker.model.reading
         files = open_files(sources, how.layout, reading)
@@ -119,6 +124,10 @@ class InputRows:
         progress("scoring", 0, 0 if self._files is None else self.n_rows)
         done = 0
         for table in self.batches({*check.checker.needed, *times, *filter(None, [label])}):
+            axis = time_column(schema, table)
+            if axis is not None and axis.values.dtype.kind == "M" and len(axis.present):
+                latest = int(axis.present.max().astype(np.int64))
+                self.latest, self.zoned = max(self.latest or latest, latest), axis.zoned
             if label is not None and label in table.names:
                 self.labels.append(Table((table.column_of()[label],), table.n_rows))
             before = check.following
