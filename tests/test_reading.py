@@ -1023,3 +1023,48 @@ def test_texts_may_be_listed_in_one_file_and_written_out_in_another(kind):
         assert cells(whole.table)["pump"] == wanted
         parts = [each.table for each in read_batches(open_files(places), whole.reading, 3)]
         assert [cell for part in parts for cell in cells(part)["pump"]] == wanted
+
+
+# --- rows that sum up the others ---
+
+
+def test_each_file_may_end_with_a_total_and_lines_are_still_counted():
+    first = write("a.csv", "machine,when,flow\nA,2024-01-01,1\nA,2024-01-02,2\nTotal,,3\n")
+    second = write("b.csv", "machine,when,flow\nTotal,,9\nA,2024-01-03,4\nA,2024-01-04,5\n")
+    found = read([first, second])
+    assert [str(notice) for notice in found.notices] == [
+        "'a.csv': the last row is left out, because of 'Total' in it.",
+        "'b.csv': the first row is left out, because of 'Total' in it.",
+    ]
+    assert cells(found.table)["flow"] == [1, 2, 4, 5]
+    later = read([second], reading=found.reading)
+    assert cells(later.table)["flow"] == [4, 5]
+    kept = read([first], Layout(states=("machine",)))
+    assert cells(kept.table)["machine"] == ["A", "A", "Total"]
+    write("b.csv", "machine,when,flow\nTotal,,9\nA,2024-01-03,4\nA,soon,5\n")
+    message = sentence(TableError, [first, second], Layout(time=("when",)))
+    assert message.startswith("'b.csv', line 4: column 'when' must hold a time, got 'soon'.")
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.decimals(-999, 999, places=2)] * 2), min_size=6, max_size=30, unique=True
+    ),
+    st.sampled_from(["none", "first", "last"]),
+    st.booleans(),
+)
+def test_only_rows_that_sum_up_the_others_are_left_out(tmp_path_factory, rows, place, said):
+    columns = [*zip(*rows, strict=True)]
+    sums = [*map(sum, columns)]
+    total = ["Total" if said else "", *map(str, sums)]
+    lines = [[f"r{i}", *map(str, row)] for i, row in enumerate(rows)]
+    largest = [max(map(abs, column)) for column in columns]
+    exceeds = any(map(lambda total, most: abs(total) > most, sums, largest))
+    if place != "none":
+        lines.insert(0 if place == "first" else len(lines), total)
+    path = tmp_path_factory.mktemp("totals") / "t.csv"
+    path.write_text("\n".join(map(",".join, [["name", "kWh", "m3"], *lines])) + "\n")
+    found = read([str(path)])
+    left_out = place != "none" and (said or exceeds)
+    n_rows = len(lines) - left_out
+    assert (found.table.n_rows, bool(found.notices)) == (n_rows, left_out)

@@ -53,6 +53,7 @@ from truism.table.notices import Notice
 from truism.table.texts import BadCell, cast, find_sentinels, read_columns, without_values
 from truism.table.timelines import examine, find_axis
 from truism.table.times import read_instants
+from truism.table.totals import Ends, totals_by_sum, totals_by_word
 from truism.table.words import says_time
 
 OPENING = 1 << 18  # rows that decide how larger tables are read
@@ -617,7 +618,7 @@ def read_first(
         reading = files.learned or Reading(files.layout)
         columns = tuple(without_values(column) for column in reading.columns)
         return TableRead(Table(columns, 0), reading, notices)
-    return understand(parts, files.layout, files.learned, notices)
+    return understand(parts, files.layout, files.learned, notices, whole=True)
 
 
 def _opening(
@@ -678,14 +679,21 @@ def understand(
     notices: tuple[Notice, ...] = (),
     *,
     closed: bool = False,
+    whole: bool = False,
 ) -> TableRead:
-    """Decide what the columns of files hold, or follow what was decided."""
+    """Decide what the columns of files hold, or follow what was decided.
+
+    Of `whole` files, rows at the ends that sum up the others are left out.
+    """
+    given = layout
     merged = layout if reading is None else layout.over(reading.layout)
     stacked = stack(parts, {} if reading is None else reading.column_of())
     if reading is None and merged.time_format is not None and not merged.time:
         layout = merged = _with_axis(merged, stacked)
     with naming(parts[0].place):
         table = as_table(stacked)
+    if whole and (cut := _without_totals(parts, table, lambda t: totals_by_word(t, merged.states))):
+        return understand(cut[0], given, reading, (*notices, *cut[1]), closed=closed, whole=True)
     if len(layout.time) == 1 and layout.time[0] not in table.names:  # DATE,TIME is two columns
         names = tuple(name.strip() for name in layout.time[0].split(","))
         layout = msgspec.structs.replace(layout, time=names if len(names) == 2 else layout.time)
@@ -701,9 +709,30 @@ def understand(
             with naming(parts[0].place):
                 table, pivoted = pivot(table, merged)
             notices += pivoted
-        return _interpret_all(table, merged, reading, parts, notices, closed)
+        result = _interpret_all(table, merged, reading, parts, notices, closed)
     except BadCell as cell:
         raise _cell_error(cell, parts, merged, closed) from None
+    by_sum = whole and merged.every is None
+    if by_sum and (cut := _without_totals(parts, result.table, totals_by_sum)):
+        return understand(cut[0], given, reading, (*notices, *cut[1]), closed=closed, whole=True)
+    return result
+
+
+def _without_totals(
+    parts: Sequence[Part], table: Table, find: Callable[[Table], Ends]
+) -> tuple[list[Part], list[Notice]] | None:
+    """Return files without rows at their ends that sum up the others; None if there are no such rows."""
+    kept, notices, start = list[Part](), list[Notice](), 0
+    for part in parts:
+        n_rows = part.frame.num_rows
+        ends = find(table.take(slice(start, start + n_rows)))
+        start += n_rows
+        if ends:
+            notices.append(Notice("totals", f"{part.name}: {ends}"))
+            frame = part.frame.slice(ends.first, n_rows - ends.first - ends.last)
+            part = msgspec.structs.replace(part, frame=frame, first=part.first + ends.first)
+        kept.append(part)
+    return (kept, notices) if notices else None
 
 
 def _with_dialect(layout: Layout, parts: Sequence[Part]) -> Layout:

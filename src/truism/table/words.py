@@ -53,6 +53,22 @@ _COUNTER_WORDS = frozenset(
         *("tot", "zähler", "zaehler", "zählerstand", "meter", "cumulative", "cum", "accumulated"),
     )
 )
+_TOTAL_WORDS = frozenset(
+    (
+        *("total", "totals", "subtotal", "sum", "sums", "average", "avg", "mean", "median"),
+        *("min", "max", "minimum", "maximum", "std", "stdev", "stddev"),
+        *(
+            "summe",
+            "gesamt",
+            "gesamtsumme",
+            "zwischensumme",
+            "mittelwert",
+            "mittel",
+            "durchschnitt",
+        ),
+        *("somme", "moyenne", "suma", "promedio", "media"),
+    )
+)
 _CAMEL = re.compile(r"(?<=[a-zäöü])(?=[A-ZÄÖÜ])|(?<=[A-Za-zÄÖÜäöü])(?=\d)|[\W_]+")
 
 
@@ -87,3 +103,13 @@ def says_counter(name: str) -> bool:
 
 def _has_word(name: str, words: Collection[str]) -> bool:
     return any(word in words for word in words_in(name))
+
+
+def says_total(value: object) -> bool:
+    """Return whether a text in a cell is a word such as total, sum or average, perhaps of something.
+
+    >>> says_total("Summe:"), says_total("Grand total"), says_total("sum of all pumps"), says_total(3)
+    (True, True, True, False)
+    """
+    words = words_in(value) if isinstance(value, str) else ()
+    return any(word in _TOTAL_WORDS for word in words[: 2 if words[:1] == ("grand",) else 1])
