@@ -3,6 +3,7 @@
 import msgspec
 
 from truism.explain.checker import Checker
+from truism.learn.kinds import infer_schema
 from truism.learn.learn import learn as train
 from truism.model.settings import Settings
 from truism.score.alignment import align
@@ -12,6 +13,11 @@ from truism.score.rules import breaks_any
 def learn(table, settings=None, *, n_jobs=1, **changes):
     """Learn from a table with settings that differ from the defaults."""
     return train(table, msgspec.structs.replace(settings or Settings(), **changes), n_jobs=n_jobs)
+
+
+def infer(table, **settings):
+    """Infer the variables of a table, with some settings."""
+    return infer_schema(table, Settings(**settings))
 
 
 def breaks_mined_rule(model, table, n_jobs=1):

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import settings as examples
 
 import oracle
+from learned import infer
 from strategies import learned as learned_tables
 from truism.errors import SchemaError, TableError
-from truism.learn.kinds import infer
 from truism.model.schema import Categorical
 from truism.score.alignment import MISSING, UNSEEN, align, codes, time_column
 from truism.table.columns import numbers

@@ -9,8 +9,9 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
+from learned import infer
 from strategies import learned
-from truism.learn.kinds import infer, variable_columns
+from truism.learn.kinds import variable_columns
 from truism.learn.rules import univariate_rules
 from truism.model.predicates import OneOf, Present, Range, variables
 from truism.model.rules import RuleSet

@@ -12,8 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import KBinsDiscretizer
 
 import oracle
+from learned import infer
 from strategies import exact, tables, thresholds
-from truism.learn.kinds import infer
 from truism.learn.predicates import (
     Exceeds,
     categories,

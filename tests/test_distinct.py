@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learned import infer
 from strategies import tables
-from truism.learn.kinds import infer
 from truism.table.distinct import Distinct, distinct
 from truism.table.frames import as_table
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import reported
+from learned import infer
 from strategies import tables
-from truism.learn.kinds import infer
 from truism.show.contents import Summary
 from truism.show.pictures import MAX_STATES, N_BINS, extent, histogram, short
 from truism.table.frames import as_table

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from learned import infer
 from strategies import finite, tables
 from truism.errors import ParameterError, TableError
-from truism.learn.kinds import infer
 from truism.model.schema import Categorical, LeftOut, Numeric
 from truism.score.alignment import time_column
 from truism.table.frames import as_table

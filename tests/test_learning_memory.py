@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from learned import learn
+from learned import infer, learn
 from test_following import series
 from truism.errors import ParameterError
 from truism.explain.checker import Checker
-from truism.learn.kinds import infer, variable_columns
+from truism.learn.kinds import variable_columns
 from truism.learn.series import MAX_ROWS, find_period, rows_in_order
 from truism.model.files import decode_model, encode_model
 from truism.model.provenance import ByHand, RateOfIncidents, ShareOfRows

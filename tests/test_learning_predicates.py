@@ -8,8 +8,9 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 import oracle
+from learned import infer
 from strategies import exact, tables, thresholds
-from truism.learn.kinds import infer, variable_columns
+from truism.learn.kinds import variable_columns
 from truism.learn.predicates import find_predicates
 from truism.model.predicates import AnyOf, Interval, OneOf, order, variables
 from truism.model.schema import Numeric

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import oracle
-from learned import learn
+from learned import infer, learn
 from strategies import exact
 from truism.explain.explanations import explain_rows
-from truism.learn.kinds import infer
 from truism.learn.predicates import Exceeds, categories, choose_cuts, intervals
 from truism.learn.rules import best_trial
 from truism.learn.trees import Bins, Proposal

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from learned import learn
+from learned import infer, learn
 from strategies import learned
-from truism.learn.kinds import infer
 from truism.score.alignment import align
 from truism.score.scorer import Scorer, find_repeats
 from truism.table.frames import as_table

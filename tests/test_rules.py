@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from learned import infer
 from strategies import rules, tables
 from truism.errors import ParameterError
-from truism.learn.kinds import infer
 from truism.learn.mining import UnitRule
 from truism.learn.rules import merge_units, univariate_rules
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range

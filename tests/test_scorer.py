@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
-from learned import breaks_mined_rule, learn
+from learned import breaks_mined_rule, infer, learn
 from strategies import learned
-from truism.learn.kinds import infer
 from truism.model.model import Model
 from truism.model.predicates import AnyOf, Interval, OneOf, Present, Range, variables
 from truism.model.provenance import Provenance

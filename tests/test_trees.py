@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import oracle
+from learned import infer
 from strategies import exact, tables
 from truism.learn import trees
-from truism.learn.kinds import infer
 from truism.learn.trees import Proposal, bin_columns, propose
 from truism.model.schema import Numeric
 from truism.table.frames import as_table

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle
+from learned import infer
 from strategies import tables
-from truism.learn.kinds import infer
 from truism.model.predicates import AnyOf, Interval, OneOf, Present
 from truism.model.schema import Categorical
 from truism.score.alignment import Reader, align

@@ -25,62 +25,74 @@ from truism.table.times import dated
 MAX_HISTOGRAM_BINS = 255
 
 
-def infer(
-    table: Table,
-    *,
-    categorical: Sequence[str] = (),
-    continuous: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    time: str | None = None,
-    by: str | None = None,
-    label: str | None = None,
-) -> Schema:
-    """Decide the kind of each column; users may set it, or name the column of times or that of series.
+def infer_schema(table: Table, settings: Settings) -> Schema:
+    """Decide the kind of each column; the settings may say it, or name the column of times.
 
     Without a name, the times are the first column of dates, else the first text that is all ISO 8601.
 
     >>> from truism.table.frames import as_table
     >>> table = as_table({"pump": ["on", "off"] * 5, "level": [0.5 * i for i in range(10)]})
-    >>> [type(variable).__name__ for variable in infer(table).variables]
+    >>> [type(variable).__name__ for variable in infer_schema(table, Settings()).variables]
     ['Categorical', 'Numeric']
     """
-    _check_overrides(table, categorical, continuous, ignore, time)
-    variables: list[Variable] = []
-    left_out: list[LeftOut] = []
-    n_changes = 0
+    return _infer(table, settings)[0]
+
+
+def find_changing(
+    table: Table, settings: Settings, delta: bool, *, shuffled: bool = False
+) -> tuple[Schema, tuple[str, ...]]:
+    """Infer the variables, and of which columns the change is one: meters and, if asked, numbers."""
+    schema, meters = _infer(table, settings)
+    if shuffled:
+        return schema, ()
+    changing = {*meters}
+    if delta:
+        changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
+    return schema, tuple(name for name in table.names if name in changing)
+
+
+def _infer(table: Table, settings: Settings) -> tuple[Schema, list[str]]:
+    """Infer the variables, and name the meters, whose change is learned instead of their values."""
+    if table.n_rows < 2:
+        raise TableError(
+            f"A table to learn from must have at least 2 rows, got {table.n_rows} sample"
+            f"{'' if table.n_rows == 1 else 's'}."
+        )
+    _check_names(table, settings)
+    categorical, continuous, ignore = settings.categorical, settings.continuous, settings.ignore
     columns = [
         column if column.name in (*categorical, *ignore) else dated(column)
         for column in table.columns
     ]
+    time = settings.time
     if time is None:
         time = _time_axis(table, [column for column in columns if column.name not in ignore])
+    if settings.by is not None:
+        _check_by(table, settings.by, time)
+    variables: list[Variable] = []
+    left_out: list[LeftOut] = []
+    meters: list[str] = []
+    roles = {settings.by: "identifies the series", settings.label: "says which rows are anomalous"}
     for column in columns:
-        if column.name == time:
+        name = column.name
+        if name == time:
             continue
-        forced = column.name in categorical or column.name in continuous
-        if column.name in ignore:
-            reason: str | None = "ignored on request"
-        elif column.name == by:
-            reason = "identifies the series"
-        elif column.name == label:
-            reason = "says which rows are anomalous"
-        else:
-            reason = _reason_to_leave_out(column, forced)
+        forced = name in categorical or name in continuous
+        reason = "ignored on request" if name in ignore else roles.get(name)
+        reason = reason or _reason_to_leave_out(column, forced)
         if reason is None and not forced and is_meter(column):
             reason = _reason_for_change(column, table)
-            n_changes += delta_name(column.name) not in table.names
+            meters += [name] if delta_name(name) not in table.names else []
         if reason is not None:
-            left_out.append(LeftOut(column.name, reason))
-        elif column.name in continuous:
-            variables.append(numeric(column))
-        elif column.name in categorical:
+            left_out.append(LeftOut(name, reason))
+        elif name in categorical or (name not in continuous and _is_categorical(column)):
             variables.append(_categorical(column))
         else:
-            variables.append(_variable(column))
+            variables.append(numeric(column))
     schema = Schema(tuple(variables), tuple(left_out), time)
-    if not n_changes:
+    if not meters:
         _refuse_nothing(schema)
-    return schema
+    return schema, meters
 
 
 def _refuse_nothing(schema: Schema) -> None:
@@ -93,27 +105,6 @@ def _refuse_nothing(schema: Schema) -> None:
         "a rule needs at least one column of states or numbers; name the columns that hold them.",
         see=("categorical", "continuous"),
     )
-
-
-def infer_schema(table: Table, settings: Settings) -> Schema:
-    """Check that a table can be learned from, and infer its variables following the settings."""
-    if table.n_rows < 2:
-        raise TableError(
-            f"A table to learn from must have at least 2 rows, got {table.n_rows} sample"
-            f"{'' if table.n_rows == 1 else 's'}."
-        )
-    schema = infer(
-        table,
-        categorical=settings.categorical,
-        continuous=settings.continuous,
-        ignore=settings.ignore,
-        time=settings.time,
-        by=settings.by,
-        label=settings.label,
-    )
-    if settings.by is not None:
-        _check_by(table, settings.by, schema.time)
-    return schema
 
 
 def _check_by(table: Table, by: str, time: str | None) -> None:
@@ -132,32 +123,6 @@ def _check_by(table: Table, by: str, time: str | None) -> None:
         )
 
 
-def _find_meters(table: Table, schema: Schema, settings: Settings) -> tuple[str, ...]:
-    """Return the columns that were left out because their change is learned instead."""
-    said = (*settings.categorical, *settings.continuous, *settings.ignore)
-    column_of = table.column_of()
-    return tuple(
-        each.name
-        for each in schema.left_out
-        if each.name not in said
-        and delta_name(each.name) not in column_of
-        and is_meter(column_of[each.name])
-    )
-
-
-def find_changing(
-    table: Table, settings: Settings, delta: bool, *, shuffled: bool = False
-) -> tuple[Schema, tuple[str, ...]]:
-    """Infer the variables, and of which columns the change is one: meters and, if asked, numbers."""
-    schema = infer_schema(table, settings)
-    if shuffled:
-        return schema, ()
-    changing = {*_find_meters(table, schema, settings)}
-    if delta:
-        changing |= {each.name for each in schema.variables if isinstance(each, Numeric)}
-    return schema, tuple(name for name in table.names if name in changing)
-
-
 def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
     """Infer the kinds of columns that were added to a table whose schema is known."""
     variables, left_out = list(schema.variables), list(schema.left_out)
@@ -166,7 +131,7 @@ def infer_added(schema: Schema, added: Sequence[Column]) -> Schema:
         if reason is not None:
             left_out.append(LeftOut(column.name, reason))
         else:
-            variables.append(_variable(column))
+            variables.append(_categorical(column) if _is_categorical(column) else numeric(column))
     extended = Schema(tuple(variables), tuple(left_out), schema.time)
     _refuse_nothing(extended)
     return extended
@@ -178,22 +143,15 @@ def variable_columns(schema: Schema, table: Table) -> tuple[Column, ...]:
     return tuple(column_of[name] for name in schema.names)
 
 
-def _variable(column: Column) -> Variable:
-    return _categorical(column) if _is_categorical(column) else numeric(column)
-
-
-def _check_overrides(
-    table: Table,
-    categorical: Sequence[str],
-    continuous: Sequence[str],
-    ignore: Sequence[str],
-    time: str | None,
-) -> None:
+def _check_names(table: Table, settings: Settings) -> None:
+    """Refuse settings that name columns which are not there, or cannot be what they say."""
+    categorical, continuous = settings.categorical, settings.continuous
+    times = () if settings.time is None else (settings.time,)
     for option, names in (
         ("categorical", categorical),
         ("continuous", continuous),
-        ("ignore", ignore),
-        ("time", () if time is None else (time,)),
+        ("ignore", settings.ignore),
+        ("time", times),
     ):
         if isinstance(names, str) or not isinstance(names, Iterable):
             listed = f"put it in a list: [{names!r}]." if isinstance(names, str) else None
@@ -208,7 +166,7 @@ def _check_overrides(
             f"A column must be either categorical or continuous, got both for {shorten(both)}."
         )
     column_of = table.column_of()
-    for name in (*categorical, *continuous, *(() if time is None else (time,))):
+    for name in (*categorical, *continuous, *times):
         fault = column_of[name].fault
         if fault is not None:
             raise fault.error(name)
