@@ -325,7 +325,7 @@ def test_a_value_beyond_all_that_training_had_is_told_before_any_why():
 
 
 def numeric(low=0.0, high=100.0, mean=50.0, std=10.0, n_missing=0):
-    return Numeric("x", low, high, mean, std, n_missing, (low, high), (9,))
+    return Numeric("x", low, high, mean, std, n_missing, (low,), (9,))
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_the_shortest_condition_is_chosen_that_keeps_most_of_the_evidence(learne
 SCHEMA = Schema(
     (
         Categorical("u", "text", ("a", "b", "c", "d"), (15, 15, 15, 15), 0),
-        Numeric("x", 1.0, 9.0, 5.0, 1.0, 0, (1.0, 9.0), (60,)),
+        Numeric("x", 1.0, 9.0, 5.0, 1.0, 0, (1.0,), (60,)),
     )
 )
 

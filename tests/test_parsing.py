@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from strategies import intervals, names, states
+from strategies import finite, intervals, names
 from truism.errors import ParameterError
 from truism.model.parsing import parse_conditions
 from truism.model.predicates import AnyOf, Interval, OneOf, conjunction
@@ -13,7 +13,7 @@ from truism.model.wording import Legend
 
 LEVEL = Numeric("LIT101", 0.0, 900.0, 500.0, 100.0, 0, (0.0,), (9,))
 FLOW = Numeric("flow (m3/h)", 0.0, 9.0, 5.0, 1.0, 0, (0.0,), (9,))
-VALVE = Categorical("MV101", "text", ("open", "rock and roll", "shut", "7"), (2, 2, 3, 2), 0)
+VALVE = Categorical("MV101", "text", ("7", "open", "rock and roll", "shut"), (2, 2, 2, 3), 0)
 FLAG = Categorical("flag", "boolean", (False, True), (4, 5), 0)
 STEP = Categorical("step", "number", (0, 1, 2.5), (3, 3, 3), 0)
 SCHEMA = Schema((LEVEL, FLOW, VALVE, FLAG, STEP))
@@ -65,8 +65,8 @@ START = "when must be a condition such as P101 = on and LIT301 ≥ 800; "
         ),
         (
             "MV101 = opened",
-            "at character 9, before 'opened' it lacks one of the states open, \"rock and roll\", shut, "
-            "\"7\" (did you mean 'open'?), got 'MV101 = opened'.",
+            'at character 9, before \'opened\' it lacks one of the states "7", open, "rock and roll", '
+            "shut (did you mean 'open'?), got 'MV101 = opened'.",
         ),
         (
             "MV101 ≥ 3",
@@ -133,6 +133,13 @@ def test_a_text_may_be_long_but_not_none():
     assert len(parse_conditions(" and ".join(["step = 0"] * 3000), SCHEMA)) == 3000
 
 
+STATES = [
+    ("boolean", st.booleans()),
+    ("number", st.one_of(st.integers(-(2**53), 2**53), finite)),
+    ("text", st.text(max_size=8)),
+]
+
+
 @st.composite
 def conditions(draw):
     """Draw conditions about variables with any names, and the schema that has these variables."""
@@ -143,9 +150,9 @@ def conditions(draw):
             variables.append(Numeric(name, 0.0, 1.0, 0.5, 1.0, 0, (0.0,), (1,)))
             some.append(draw(intervals(st.just(name))))
         else:
-            known = draw(st.lists(states, min_size=1, max_size=4, unique_by=repr))
-            known = list({(str(each), each == 0): each for each in known}.values())
-            variables.append(Categorical(name, "text", tuple(known), (1,) * len(known), 0))
+            holds, of_one_type = draw(st.sampled_from(STATES))
+            known = sorted(draw(st.lists(of_one_type, min_size=1, max_size=4, unique=True)))
+            variables.append(Categorical(name, holds, tuple(known), (1,) * len(known), 0))
             chosen = draw(st.lists(st.sampled_from(known), min_size=1, unique_by=repr))
             some.append(OneOf(name, tuple(chosen)))
     sets = [each for each in some if isinstance(each, OneOf)]

@@ -28,9 +28,9 @@ from truism.table.frames import as_table
 
 SCHEMA = Schema(
     (
-        Numeric("x", 0.0, 9.0, 5.0, 2.0, 0, (0.25, 3.75, 9.0), (5, 5)),
+        Numeric("x", 0.0, 9.0, 5.0, 2.0, 0, (0.25, 3.75), (5, 5)),
         Categorical("u", "text", ("a", "b"), (5, 5), 2),
-        Numeric("y", 0.0, 9.0, 5.0, 2.0, 1, (0.0, 3.0, 9.0), (5, 5)),
+        Numeric("y", 0.0, 9.0, 5.0, 2.0, 1, (0.0, 3.0), (5, 5)),
     )
 )
 MEMORY = Memory(
