@@ -24,7 +24,6 @@ from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.table.files import open_files, read_first
 from truism.table.frames import as_table
-from truism.work import stand_still
 
 distributed = pytest.importorskip("distributed", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
@@ -189,7 +188,7 @@ def test_a_cluster_that_is_lost_is_told_in_a_sentence(client):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(client, "submit", lambda *_, **__: gone)
         with pytest.raises(TruismError, match="The Dask cluster was lost before all rows"):
-            run_on(client)([job], len, 1, stand_still)
+            list(run_on(client)([job], len, 1))
 
 
 def test_the_command_line_uses_a_cluster(client, files, tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from test_passes import CASES, plant_of
 from truism.errors import TableError
-from truism.learn.batches import Batches, Job, merge_all
+from truism.learn.batches import Batches, Job
 from truism.learn.learn import learn as train
 from truism.model.files import encode_model
 from truism.table.files import open_files, read, read_first
@@ -24,18 +24,17 @@ class Strangers:
     """Gets jobs and tasks as bytes, and runs them in any order."""
 
     def __init__(self, random=None):
-        self.random, self.n_done = random, 0
+        self.random = random
 
-    def __call__(self, jobs, task, n_jobs, advance):  # noqa: ARG002
+    def __call__(self, jobs, task, n_jobs):  # noqa: ARG002
         sent, order, results = pickle.dumps((jobs, task)), list(range(len(jobs))), {}
         if self.random is not None:
             self.random.shuffle(order)
         for at in order:
             known, asked = pickle.loads(sent)
             results[at] = pickle.loads(pickle.dumps(known[at].do(asked)))
-            self.n_done += known[at].n_rows
-            advance(min(self.n_done, 1), 1)
-        return merge_all(results[at] for at in range(len(jobs)))
+        for at, job in enumerate(jobs):
+            yield job.first + job.n_rows, results[at]
 
 
 class Cells:

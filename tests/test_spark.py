@@ -20,7 +20,6 @@ from truism.model.files import encode_model
 from truism.model.settings import Settings
 from truism.spark import run_on
 from truism.table.frames import as_table
-from truism.work import stand_still
 
 N_ROWS, N_SAMPLED = 400, 150
 
@@ -167,7 +166,7 @@ class Gone:
 def test_problems_of_executors_are_told(spark):
     jobs = Batches.of([(Gone(), 5), (Gone(), 3)]).jobs
     with pytest.raises(TableError, match="The rows are gone"):
-        run_on(spark)(jobs, len, 1, stand_still)
+        list(run_on(spark)(jobs, len, 1))
 
 
 @pytest.mark.parametrize("delta", [False, True])

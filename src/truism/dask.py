@@ -9,7 +9,8 @@ exchangeable rows.
 
 import functools
 import logging
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
@@ -30,7 +31,7 @@ from truism.learn.batches import Job, Run, Task
 from truism.model.model import Model
 from truism.table.files import OPENING
 from truism.table.frames import as_table
-from truism.work import Advance, Progress, be_silent
+from truism.work import Progress, be_silent
 
 __all__ = ["learn", "score"]
 
@@ -112,7 +113,7 @@ def _learn_frame(
 
 
 def run_on(client: Any, frames: Mapping[int, Any] = {}) -> Run:
-    """Return what runs jobs on a cluster, and adds up the results by a tree of futures.
+    """Return what runs jobs on a cluster.
 
     Jobs are done again if a worker dies; the results depend on nothing but the rows. `frames` are
     partitions as futures or delayed values, by the number of their first row; none if jobs read files.
@@ -126,38 +127,25 @@ def _run(
     jobs: Sequence[Job],
     task: Task,
     n_jobs: int,  # noqa: ARG001, the cluster decides how many at once
-    advance: Advance,
-) -> Any:
-    from distributed import KilledWorker, as_completed
+) -> Iterator[tuple[int, Any]]:
+    from distributed import KilledWorker
 
-    n_rows = sum(job.n_rows for job in jobs)
     # As the result of a task it can be made again if the worker that holds it dies.
     shared = client.submit(_same, task, pure=False)
-    level = [
+    waiting = deque(
         client.submit(_do, job, shared, frames.get(job.first), pure=False, retries=RETRIES)
         for job in jobs
-    ]
-    sizes = {future.key: job.n_rows for future, job in zip(level, jobs, strict=True)}
-    waiting = as_completed(level, loop=client.loop)  # else that of a default client, if any
-    while len(level) > 1:
-        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
-        level = [
-            client.submit(_add, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs
-        ]
-    done = 0
-    try:
-        for future in waiting:
-            if future.status == "error":
-                future.result()
-            done += sizes[future.key]
-            advance(done, n_rows)
-        return level[0].result()
-    except (CancelledError, KilledWorker) as problem:
-        reason = str(problem).strip().split("\n", maxsplit=1)[0].rstrip(".")[:150]
-        raise TruismError(
-            f"The Dask cluster was lost before all rows were read: {reason}.",
-            "look at what its scheduler and workers wrote, and learn again.",
-        ) from None
+    )
+    for job in jobs:
+        try:
+            result = waiting.popleft().result()
+        except (CancelledError, KilledWorker) as problem:
+            reason = str(problem).strip().split("\n", maxsplit=1)[0].rstrip(".")[:150]
+            raise TruismError(
+                f"The Dask cluster was lost before all rows were read: {reason}.",
+                "look at what its scheduler and workers wrote, and learn again.",
+            ) from None
+        yield job.first + job.n_rows, result
 
 
 def _same(task: Task) -> Task:
@@ -166,10 +154,6 @@ def _same(task: Task) -> Task:
 
 def _do(job: Job, task: Task, frame: Any) -> Any:
     return job.do(task, [frame])
-
-
-def _add(one: Any, other: Any) -> Any:
-    return one + other
 
 
 def connect(address: str) -> Any:

@@ -8,7 +8,7 @@ rows.
 """
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -23,11 +23,11 @@ from truism.estimator.batches import (
     learn_files,
     learn_pieces,
 )
-from truism.learn.batches import Job, Run, Task, merge_all
+from truism.learn.batches import Job, Run, Task
 from truism.model.model import Model
 from truism.table.files import OPENING
 from truism.table.frames import as_table
-from truism.work import Advance, Progress, be_silent
+from truism.work import Progress, be_silent
 
 __all__ = ["learn", "score"]
 
@@ -97,14 +97,12 @@ def _count(batches: Iterator[Any]) -> Iterator[Any]:
     """Return the number of a partition, and how many rows it has."""
     from pyspark import TaskContext
 
-    context = TaskContext.get()
     n_rows = sum(batch.num_rows for batch in batches)
-    if context is not None:
-        yield _result(context.partitionId(), str(n_rows).encode())
+    yield _result(TaskContext.get().partitionId(), str(n_rows).encode())
 
 
 def run_on(session: Any, frame: Any = None, places: Mapping[int, int] = {}) -> Run:
-    """Return what runs jobs on executors with `mapInArrow`, and adds up the results in order.
+    """Return what runs jobs on executors with `mapInArrow`.
 
     Each partition of a `frame` that is kept is a piece; without one, jobs read files. `places` are the
     partitions of the jobs, by the numbers of their first rows.
@@ -119,18 +117,24 @@ def _run(
     jobs: Sequence[Job],
     task: Task,
     n_jobs: int,  # noqa: ARG001, the session decides how many at once
-    advance: Advance,
-) -> Any:
+) -> Iterator[tuple[int, Any]]:
     from pyspark.serializers import CPickleSerializer
 
     pack = CPickleSerializer()
-    shared = session.sparkContext.broadcast((tuple(jobs), task))
-    if frame is None:
+    if frame is None:  # a partition for each job
         frame = session.range(0, len(jobs), 1, len(jobs))
-        work = _on_files(shared, pack)
-    else:
-        place_of = {places[job.first]: at for at, job in enumerate(jobs)}
-        work = _on_partitions(shared, pack, place_of)
+        places = {job.first: at for at, job in enumerate(jobs)}
+    job_of = {places[job.first]: job for job in jobs}
+    shared = session.sparkContext.broadcast((job_of, task))
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        """Do, on an executor, the job whose rows are in its partition."""
+        from pyspark import TaskContext
+
+        (job_of, task), at = shared.value, TaskContext.get().partitionId()
+        if at in job_of:
+            yield _result(at, pack.dumps(_done(job_of[at], task, batches)))
+
     try:
         rows = frame.mapInArrow(work, RESULTS).collect()
     finally:
@@ -139,9 +143,8 @@ def _run(
     for result in found.values():
         if isinstance(result, TruismError):
             raise result
-    n_rows = sum(job.n_rows for job in jobs)
-    advance(n_rows, n_rows)
-    return merge_all(found[at] for at in range(len(jobs)))
+    for at, job in job_of.items():
+        yield job.first + job.n_rows, found[at]
 
 
 def _result(at: int, content: bytes) -> pa.RecordBatch:
@@ -149,37 +152,7 @@ def _result(at: int, content: bytes) -> pa.RecordBatch:
     return pa.record_batch({"at": pa.array([at], pa.int64()), "content": pa.array([content])})
 
 
-Work = Callable[[Iterator[Any]], Iterator[Any]]
-
-
-def _on_files(shared: Any, pack: Any) -> Work:
-    """Return what an executor does with numbers of jobs."""
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        jobs, task = shared.value
-        for batch in batches:
-            for at in batch.column(0).to_pylist():
-                yield _result(at, pack.dumps(_done(jobs[at], task)))
-
-    return work
-
-
-def _on_partitions(shared: Any, pack: Any, place_of: dict[int, int]) -> Work:
-    """Return what an executor does with the rows of its partition."""
-
-    def work(batches: Iterator[Any]) -> Iterator[Any]:
-        from pyspark import TaskContext
-
-        jobs, task = shared.value
-        context = TaskContext.get()
-        at = place_of.get(context.partitionId()) if context is not None else None
-        if at is not None:
-            yield _result(at, pack.dumps(_done(jobs[at], task, batches)))
-
-    return work
-
-
-def _done(job: Job, task: Task, batches: Iterator[Any] | None = None) -> Any:
+def _done(job: Job, task: Task, batches: Iterator[Any]) -> Any:
     """Do a job; what is wrong with rows comes back as a value, which Spark would bury in a traceback."""
     try:
         return job.do(task, batches)

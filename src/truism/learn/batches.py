@@ -1,10 +1,11 @@
 """The rows to learn from: batches in order, read again for every pass; a task for each, results added up.
 
-Jobs say which rows are read where. What runs them adds up the results in the order of the rows: threads
+Jobs say which rows are read where. What runs them yields the results in the order of the rows: threads
 here, or the workers of a cluster (`truism.dask`, `truism.spark`).
 """
 
 import functools
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -94,31 +95,22 @@ class Job(msgspec.Struct, frozen=True, eq=False):
         return merge_all(task(table, first) for table, first in self.batches(frame))
 
 
-Run = Callable[[Sequence[Job], Task, int, Advance], Any]
-"""Does a task with every batch of jobs, and adds up the results in the order of the rows."""
+Run = Callable[[Sequence[Job], Task, int], Iterator[tuple[int, Any]]]
+"""Does a task with every batch of jobs; yields each row number up to which a result tells of the rows."""
 
 
-def run_in_threads(jobs: Sequence[Job], task: Task, n_jobs: int, advance: Advance) -> Any:
-    """Do a task with every batch while the next ones are read, and add up the results."""
-    n_rows, waiting = sum(job.n_rows for job in jobs), deque[tuple[int, Future[Any]]]()
-
-    def results() -> Iterator[Any]:
-        with ThreadPoolExecutor(n_jobs) as pool:
-            for job in jobs:
-                for table, first in job.batches():
-                    waiting.append((first + table.n_rows, pool.submit(task, table, first)))
-                    if len(waiting) > n_jobs:
-                        yield first_of()
-            while waiting:
-                yield first_of()
-
-    def first_of() -> Any:
-        end, future = waiting.popleft()
-        result = future.result()
-        advance(end, n_rows)
-        return result
-
-    return merge_all(results())
+def run_in_threads(jobs: Sequence[Job], task: Task, n_jobs: int) -> Iterator[tuple[int, Any]]:
+    """Do a task with every batch while the next ones are read."""
+    waiting = deque[tuple[int, Future[Any]]]()
+    with ThreadPoolExecutor(n_jobs) as pool:
+        for table, first in itertools.chain.from_iterable(job.batches() for job in jobs):
+            waiting.append((first + table.n_rows, pool.submit(task, table, first)))
+            if len(waiting) > n_jobs:
+                end, future = waiting.popleft()
+                yield end, future.result()
+        while waiting:
+            end, future = waiting.popleft()
+            yield end, future.result()
 
 
 class Batches(msgspec.Struct, frozen=True, eq=False):
@@ -160,18 +152,27 @@ class Batches(msgspec.Struct, frozen=True, eq=False):
 
     def total(self, stage: str, task: Task, n_jobs: int, progress: Progress) -> Any:
         """Do a task with every batch in one pass, and add up the results."""
-        progress(stage, 0, self.n_rows)
-        return self.run(self.jobs, task, n_jobs, functools.partial(progress, stage))
+        return self._merged(task, n_jobs, functools.partial(progress, stage))
+
+    def _merged(self, task: Task, n_jobs: int = 1, advance: Advance = stand_still) -> Any:
+        advance(0, self.n_rows)
+
+        def results() -> Iterator[Any]:
+            for end, result in self.run(self.jobs, task, n_jobs):
+                advance(end, self.n_rows)
+                yield result
+
+        return merge_all(results())
 
     def whole(self, n_jobs: int) -> Table:
         """Return all rows as one table."""
-        return join_tables(self.run(self.jobs, _alone, n_jobs, stand_still))
+        return join_tables(self._merged(_alone, n_jobs))
 
     def with_changes(self, variables: Sequence[str], by: str | None) -> "Batches":
         """Add the change since the previous row of some columns, in each series."""
         changing, latest, ends = tuple(variables), dict[str, dict[str, float]](), []
         if len(self.jobs) > 1:
-            ends = list(self.run(self.jobs, _Last(changing, by), 1, stand_still))
+            ends = list(self._merged(_Last(changing, by)))
         jobs = []
         for job in self.jobs:
             while ends and ends[0][0] < job.first:
