@@ -13,9 +13,9 @@ from truism.errors import ParameterError, TableError, shorten
 from truism.estimator.detector import (
     InvariantRuleDetector,
     followed,
+    learn_as,
     model_of,
     names_in,
-    settings_of,
     warn_caller,
 )
 from truism.explain.checker import Checker
@@ -23,16 +23,13 @@ from truism.explain.explanations import blame_kinds, no_blames, write_blames
 from truism.incidents.delays import limits_of
 from truism.incidents.following import Follower, Following
 from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
-from truism.learn.learn import learn
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
-from truism.model.provenance import now
 from truism.model.settings import check_whole
-from truism.model.wording import legend_of
 from truism.table.columns import Table, reading_of
 from truism.table.files import open_files, read_first
 from truism.table.frames import as_table
-from truism.table.layouts import Layout, Reading
+from truism.table.layouts import Layout
 from truism.table.writing import ARROW_TYPES, Holds
 from truism.work import Progress, count_threads
 
@@ -280,8 +277,9 @@ def learn_files(
     )
     opening = read_first(files, 0)
     batches = Batches.of_files(files, opening.reading, BATCH_ROWS, run)
-    parameters = parameters | {"time": opening.reading.axis}
-    return _learn(batches, parameters, opening.table, opening.reading, progress)
+    detector = InvariantRuleDetector(**parameters | {"time": opening.reading.axis})
+    how: dict[str, Any] = {"threshold": detector.threshold, "progress": progress}
+    return learn_as(detector, batches, opening.reading, opening.table.names, **how)
 
 
 def learn_pieces(
@@ -312,29 +310,7 @@ def learn_pieces(
             "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
             "If a column gives their order, name it with order_by."
         )
-    batches, reading = Batches.of(pieces, run), reading_of(opening)
-    return _learn(batches, parameters, opening, reading, progress, shuffled=not ordered)
-
-
-def _learn(
-    rows: Batches,
-    parameters: dict[str, Any],
-    opening: Table,
-    reading: Reading,
-    progress: Progress,
-    *,
-    shuffled: bool = False,
-) -> Model:
-    detector = InvariantRuleDetector(**parameters)
-    model = learn(
-        rows,
-        settings_of(detector),
-        delta=bool(detector.delta),
-        threshold=detector.threshold,
-        created=now(),
-        reading=reading.with_optional(names_in("optional", detector.optional)),
-        progress=progress,
-        shuffled=shuffled,
-    )
-    legend = legend_of(detector.units, detector.titles, opening.names)
-    return msgspec.structs.replace(model, legend=legend)
+    detector, batches = InvariantRuleDetector(**parameters), Batches.of(pieces, run)
+    how: dict[str, Any] = {"threshold": detector.threshold, "progress": progress}
+    how["shuffled"] = not ordered
+    return learn_as(detector, batches, reading_of(opening), opening.names, **how)

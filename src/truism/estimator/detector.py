@@ -22,6 +22,7 @@ from truism.explain.incidents import Incident
 from truism.explain.patterns import Patterns
 from truism.incidents.delays import Delays
 from truism.incidents.following import Following
+from truism.learn.batches import Batches
 from truism.learn.learn import learn
 from truism.model.files import decode_model, encode_model, load_model, save_model
 from truism.model.model import Model
@@ -266,16 +267,15 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             check_threshold(self.threshold)
         if self.suspects not in (None, "find", "exclude"):
             raise ParameterError.of("suspects", "be None, 'find' or 'exclude'", self.suspects)
-        legend = legend_of(self.units, self.titles, table.names)
-        reading = reading_of(table).with_optional(names_in("optional", self.optional))
-        settings, n_jobs = settings_of(self), count_threads(self.n_jobs)
-        how: dict[str, Any] = {"delta": bool(self.delta), "n_jobs": n_jobs, "progress": progress}
-        suspects = None if self.suspects is None else find_suspects(table, settings, **how)
-        hidden = None if suspects is None or self.suspects != "exclude" else suspects.hidden
+        how: dict[str, Any] = {"n_jobs": count_threads(self.n_jobs), "progress": progress}
+        suspects = hidden = None
+        if self.suspects is not None:
+            suspects = find_suspects(table, settings_of(self), delta=bool(self.delta), **how)
+            hidden = suspects.hidden if self.suspects == "exclude" else None
         # The model keeps its own threshold, for when the parameter is None again.
-        model = learn(table, settings, created=now(), reading=reading, excluded=hidden, **how)
+        model = learn_as(self, table, reading_of(table), table.names, excluded=hidden, **how)
         self._suspects, self._library = suspects, library_of(X)
-        return self.adopt(msgspec.structs.replace(model, legend=legend))
+        return self.adopt(model)
 
     @property
     def threshold_(self) -> float:
@@ -769,6 +769,17 @@ def settings_of(detector: Any) -> Settings:
         if isinstance(values[name], Iterable) and not isinstance(values[name], str):
             values[name] = tuple(values[name])
     return Settings(**values)
+
+
+def learn_as(
+    detector: Any, rows: Table | Batches, reading: Reading, names: Sequence[str], **how: Any
+) -> Model:
+    """Learn from rows with a detector's parameters; `names` are those of all columns."""
+    legend = legend_of(detector.units, detector.titles, names)
+    reading = reading.with_optional(names_in("optional", detector.optional))
+    how |= {"delta": bool(detector.delta), "created": now(), "reading": reading}
+    model = learn(rows, settings_of(detector), **how)
+    return msgspec.structs.replace(model, legend=legend)
 
 
 def one_row(X: Any, time: str | None = None) -> Any:  # noqa: N803

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from truism.arrays import Mask
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
-from truism.table.columns import NOUNS, Column, Table
+from truism.table.columns import NOUNS, Column, Table, numbers
 from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
 from truism.table.deltas import delta_name
 from truism.table.distinct import distinct
@@ -214,33 +215,32 @@ def _is_categorical(column: Column) -> bool:
     )
 
 
-def _categorical(column: Column) -> Categorical:
+def count_states(column: Column) -> dict[Scalar, int]:
+    """Count how often each state occurs, ascending.
+
+    Unlike quantities, states are compared exactly: large whole numbers stay distinct.
+    """
     if column.kind == "text":
-        occurrences = np.bincount(column.present, minlength=len(column.categories))
-        pairs = sorted(
-            (text, int(n)) for text, n in zip(column.categories, occurrences, strict=False) if n
-        )
-        values: tuple[Scalar, ...] = tuple(text for text, _ in pairs)
-        return Categorical(
-            column.name, "text", values, tuple(n for _, n in pairs), column.n_missing
-        )
-    _refuse_infinite(column)
-    # Unlike quantities, states are compared exactly: large whole numbers stay distinct.
-    states, occurrences = np.unique(column.present, return_counts=True)
+        counts = np.bincount(column.present, minlength=len(column.categories))
+        used = np.flatnonzero(counts).tolist()
+        found: dict[Scalar, int] = {column.categories[code]: int(counts[code]) for code in used}
+        return dict(sorted(found.items()))
+    states, counts = np.unique(column.present, return_counts=True)
     if states.dtype.kind == "f":
         states = states + 0.0
-    return Categorical(
-        column.name,
-        "boolean" if column.kind == "boolean" else "number",
-        tuple(states.tolist()),
-        tuple(occurrences.tolist()),
-        column.n_missing,
-    )
+    return dict(zip(states.tolist(), counts.tolist(), strict=True))
+
+
+def _categorical(column: Column) -> Categorical:
+    refuse_infinite(column.name, np.isinf(column.values))
+    states = count_states(column)
+    holds = column.kind if column.kind in ("text", "boolean") else "number"
+    return Categorical(column.name, holds, tuple(states), tuple(states.values()), column.n_missing)
 
 
 def numeric(column: Column) -> Numeric:
     """Describe a column of numbers as a continuous variable."""
-    _refuse_infinite(column)
+    refuse_infinite(column.name, np.isinf(numbers(column)))
     found = distinct(column)
     values, counts = found.values, found.counts
     mean, std = _moments(values, counts)
@@ -257,15 +257,14 @@ def numeric(column: Column) -> Numeric:
     )
 
 
-def _refuse_infinite(column: Column) -> None:
-    if column.kind == "number" and column.values.dtype.kind == "f":
-        infinite = np.isinf(column.values)
-        if infinite.any():
-            raise TableError(
-                f"Column {column.name!r} holds infinity in row {int(infinite.argmax())}; "
-                f"training values must be finite.",
-                "replace it with a missing value (NaN), or drop the row.",
-            )
+def refuse_infinite(name: str, infinite: Mask, first: int = 0) -> None:
+    """Refuse infinity in a column, given which rows hold it and the number of the first one."""
+    if infinite.any():
+        raise TableError(
+            f"Column {name!r} holds infinity in row {first + int(infinite.argmax())}; training values "
+            "must be finite.",
+            "replace it with a missing value (NaN), or drop the row.",
+        )
 
 
 def _moments(values: NDArray[np.float64], counts: NDArray[np.int64]) -> tuple[float, float]:

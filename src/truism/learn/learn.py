@@ -16,7 +16,6 @@ from truism.learn.batches import Batches
 from truism.learn.holdout import Study, learn_evidence
 from truism.learn.kinds import find_changing, infer_added, variable_columns
 from truism.learn.passes import SAMPLE, Drawn, Provisional, draw, exact_schema, verify_in_passes
-from truism.learn.predicates import find_predicates
 from truism.learn.rules import MinedRules, Search, choose_support
 from truism.learn.series import find_series, learn_memory, rows_in_order, rows_to_look_back
 from truism.learn.twins import find_twins
@@ -94,21 +93,15 @@ def learn(
         _take_all(rows, gone, how) if rows.n_rows <= n_sampled else _draw(rows, how)
     )
     sampled = drawn.sampled
-    columns = variable_columns(schema, sampled)
     support = choose_support(sampled, schema, settings, n_jobs, progress)
     min_support = exact(support.value)
-    (predicates,) = find_predicates(
-        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
-    )
-    search = Search(
-        *(schema, columns, predicates, settings, min_support, n_jobs, progress), drawn.n_rows
-    )
+    search = Search.in_table(sampled, schema, settings, min_support, n_jobs, progress, drawn.n_rows)
     proposed = search.propose()
     beyond = _learn_beyond_rules(drawn, schema, search.in_sample(proposed), how)
     if drawn.batches is None:
         mined, evidence = search.conclude(proposed), beyond.evidence
     else:
-        provisional = Provisional.of(schema, drawn.spacings(schema, columns), beyond.study)
+        provisional = Provisional.of(schema, drawn.spacings(schema, search.columns), beyond.study)
         proposed, counted = verify_in_passes(search, proposed, provisional, drawn.batches)
         mined = search.conclude(proposed, counted.predicates)
         schema = counted.schema(schema)
@@ -151,7 +144,7 @@ def learn(
         evidence,
         beyond.series,
         reading,
-        find_twins(schema, columns),
+        find_twins(schema, search.columns),
     )
 
 

@@ -55,7 +55,6 @@ class Mined(msgspec.Struct, frozen=True):
 
     rules: tuple[UnitRule, ...]
     complete_to: int
-    n_nodes: int
 
 
 def minimum_counts(
@@ -102,7 +101,7 @@ def mine(
     miner = Miner(true, false, group, by_count, least, budget or Budget(), n_jobs, counted=counted)
     levels = miner.run(max_predicates - 1, advance)
     rules = [unit for level in levels for unit in units_of(level)]
-    return Mined(tuple(sorted(rules)), miner.complete_to(levels, max_predicates - 1), miner.n_nodes)
+    return Mined(tuple(sorted(rules)), miner.complete_to(levels, max_predicates - 1))
 
 
 def units_of(level: NDArray[np.int64]) -> Iterator[UnitRule]:
@@ -167,7 +166,6 @@ class Miner:
         self.true, self.false = (np.ascontiguousarray(each[in_order]) for each in (true, false))
         self.least, self.in_order = least, in_order
         self.budget, self.n_jobs = budget, n_jobs
-        self.n_nodes = 0
         self.n_rules = 0
         self.implied = np.zeros((len(true), len(true)), np.bool_)
         # Whether every predicate is true or false in every row that has any.
@@ -241,7 +239,6 @@ class Miner:
             advance(min(start + _BATCH, len(rarest)), len(rarest))
             if nodes > self.budget.max_nodes or self.n_rules + n_found > self.budget.max_rules:
                 return None
-        self.n_nodes += nodes
         kept = self._minimal(
             np.concatenate(rows) if rows else np.empty((0, length + 3), np.int64), shorter
         )

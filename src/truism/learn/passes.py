@@ -18,11 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Counts, Rows
-from truism.errors import TableError
 from truism.learn.batches import Batches
 from truism.learn.contexts import LeafSums, Tree, add_all, find_leaves, sum_leaves
 from truism.learn.holdout import Study, borders, space
-from truism.learn.kinds import numeric, variable_columns
+from truism.learn.kinds import count_states, numeric, refuse_infinite, variable_columns
 from truism.learn.mining import Mined, UnitRule
 from truism.learn.rules import PredicateCounts, Search, count_predicates
 from truism.model.evidence import N_EXACT, Evidence, Spacing, Split
@@ -180,15 +179,7 @@ def _of_column(column: Column, first: int, said: bool) -> ColumnTotals:
 
 def _count(column: Column) -> States | None:
     """Count how often each state occurs; None if there are too many."""
-    if column.kind == "text":
-        counts = np.bincount(column.present, minlength=len(column.categories))
-        used = np.flatnonzero(counts)
-        found: States = {column.categories[code]: int(counts[code]) for code in used.tolist()}
-    else:
-        values, occurrences = np.unique(column.present, return_counts=True)
-        if values.dtype.kind == "f":
-            values = values + 0.0
-        found = dict(zip(values.tolist(), occurrences.tolist(), strict=True))
+    found = count_states(column)
     return found if len(found) <= MAX_KNOWN else None
 
 
@@ -274,11 +265,7 @@ def exact_schema(schema: Schema, drawn: Drawn, said: Sequence[str]) -> Schema:
     for variable in schema.variables:
         found = drawn.totals[variable.name]
         if found.infinite is not None:
-            raise TableError(
-                f"Column {variable.name!r} holds infinity in row {found.infinite}; "
-                f"training values must be finite.",
-                "replace it with a missing value (NaN), or drop the row.",
-            )
+            refuse_infinite(variable.name, np.array([True]), found.infinite)
         column = column_of[variable.name]
         few = found.states is not None and len(found.states) <= MAX_STATES
         by_values = column.kind == "number" and not column.categorical

@@ -100,12 +100,35 @@ class Search:
         progress: Progress,
         n_rows: int | None = None,
     ) -> None:
-        self.schema, self.predicates, self.settings = schema, predicates, settings
+        self.schema, self.columns, self.predicates, self.settings = (
+            schema,
+            columns,
+            predicates,
+            settings,
+        )
         self.min_support, self.n_jobs, self.progress = min_support, n_jobs, progress
         self.n_sampled = len(columns[0].values)
         self.n_rows = self.n_sampled if n_rows is None else n_rows
         self.true, self.false = Truths(schema, predicates).evaluate_all(columns)
         self.counts = count_predicates(self.true, self.false, self.n_sampled)
+
+    @classmethod
+    def in_table(
+        cls,
+        table: Table,
+        schema: Schema,
+        settings: Settings,
+        min_support: Fraction,
+        n_jobs: int,
+        progress: Progress,
+        n_rows: int | None = None,
+    ) -> "Search":
+        """Find the predicates worth mining in a table, which may be a sample of more rows."""
+        columns = variable_columns(schema, table)
+        (predicates,) = find_predicates(
+            schema, columns, settings.cutoffs, [min_support], n_jobs, progress
+        )
+        return cls(schema, columns, predicates, settings, min_support, n_jobs, progress, n_rows)
 
     def propose(self, refuting: Table | None = None) -> Mined:
         """Find the rules that no row breaks, and none of the refuting ones."""

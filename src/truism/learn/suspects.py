@@ -21,9 +21,8 @@ import numpy as np
 
 from truism.arrays import Floats, Rows
 from truism.learn.holdout import N_BLOCKS, N_STRETCHES, held_out_scores, learn_evidence
-from truism.learn.kinds import find_changing, infer_schema, variable_columns
+from truism.learn.kinds import find_changing, infer_schema
 from truism.learn.learn import learn
-from truism.learn.predicates import find_predicates
 from truism.learn.rules import Search, choose_support
 from truism.learn.series import find_series, held_out_excess, learn_memory, rows_to_look_back
 from truism.model.model import Model
@@ -127,23 +126,10 @@ def _stretched_doubts(
 ) -> Floats:
     """Return how far above the threshold each row scores, judged by other stretches of the series."""
     schema = infer_schema(table, settings)
-    columns = variable_columns(schema, table)
     min_support = exact(choose_support(table, schema, settings, n_jobs, progress).value)
-    (predicates,) = find_predicates(
-        schema, columns, settings.cutoffs, [min_support], n_jobs, progress
-    )
-    search = Search(schema, columns, predicates, settings, min_support, n_jobs, progress)
-    mined = search.in_sample(search.propose())
-    rows = np.arange(table.n_rows)
-    learned = learn_evidence(
-        schema,
-        columns,
-        mined,
-        settings,
-        n_jobs,
-        progress,
-        rows=rows,
-    )
+    search = Search.in_table(table, schema, settings, min_support, n_jobs, progress)
+    mined, rows = search.in_sample(search.propose()), np.arange(table.n_rows)
+    learned = learn_evidence(schema, search.columns, mined, settings, n_jobs, progress, rows=rows)
     lookback = rows_to_look_back(settings, series)
     timeline = lay_out(series, schema, table)
     if not lookback:
