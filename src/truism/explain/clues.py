@@ -23,8 +23,6 @@ from truism.score.weighed import Violation
 Odd = Literal["missing", "infinite", "unseen"]
 Answers = Sequence[tuple[Split, bool]]
 """Splits of one variable, and whether each holds."""
-REGULAR = object()
-"""Stands for any value that a leaf's splits hold for."""
 
 
 class Circumstance(msgspec.Struct, frozen=True, gc=False):
@@ -37,15 +35,15 @@ class Circumstance(msgspec.Struct, frozen=True, gc=False):
     holds: bool  # whether `allowed` holds in the row being explained
 
 
-def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstance:
+def circumstance(variable: Variable, answers: Answers, odd: Odd | None) -> Circumstance:
     """Return what rows have in common if some splits of a variable hold and others do not.
 
-    If no split holds, the rows may also have missing values, infinite ones, or states unseen in
-    training. These are named if training or this row has them, so that the result is true of all
-    training rows of the leaf.
+    In the row being explained, the variable may be odd. If no split holds, the rows may also have
+    missing values, infinite ones, or states unseen in training. These are named if training or this row
+    has them, so that the result is true of all training rows of the leaf.
     """
     some_hold = any(holds for _, holds in answers)
-    besides: list[Odd] = ["missing"] if value is None or variable.n_missing else []
+    besides: list[Odd] = ["missing"] if odd == "missing" or variable.n_missing else []
     excluded: tuple[Scalar, ...] = ()
     allowed: Interval | OneOf | None
     if isinstance(variable, Numeric):
@@ -53,9 +51,7 @@ def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstan
         low = max((cut for cut, holds in cuts if not holds), default=-math.inf)
         high = min((cut for cut, holds in cuts if holds), default=math.inf)
         allowed = Interval(variable.name, low, high)
-        holds = value is REGULAR or (value is not None and math.isfinite(value))
-        if value is not None and not holds:
-            besides.append("infinite")
+        besides += ["infinite"] if odd == "infinite" else []
     else:
         sets = [({*asked.values}, holds) for asked, holds in answers if isinstance(asked, OneOf)]
         left = tuple(
@@ -64,15 +60,13 @@ def circumstance(variable: Variable, answers: Answers, value: Any) -> Circumstan
             if all((state in values) == holds for values, holds in sets)
         )
         allowed = OneOf(variable.name, left) if left else None
-        holds = value is REGULAR or value in left
         if allowed is not None and (some_hold or len(left) == 1):
-            if value is not None and not holds:
-                besides.append("unseen")
+            besides += ["unseen"] if odd == "unseen" else []
         else:
             kept = set(left)
             excluded = tuple(state for state in variable.values if state not in kept)
     return Circumstance(
-        variable.name, allowed, excluded, () if some_hold else tuple(besides), bool(holds)
+        variable.name, allowed, excluded, () if some_hold else tuple(besides), odd is None
     )
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truism.explain.clues import (
-    REGULAR,
     Answers,
     Circumstance,
     Clue,
@@ -26,6 +25,7 @@ from truism.explain.clues import (
     Contradiction,
     Dead,
     Lasting,
+    Odd,
     Outside,
     Rarity,
     SameState,
@@ -44,7 +44,7 @@ from truism.model.evidence import MAX_CLASSES, Split
 from truism.model.model import Model
 from truism.model.predicates import Interval, OneOf, Range, variables
 from truism.model.schema import Categorical, Numeric, Variable
-from truism.score.alignment import UNSEEN, align, has_rest
+from truism.score.alignment import MISSING, UNSEEN, align, has_rest
 from truism.score.past import worth_of_death
 from truism.score.scorer import Scorer
 from truism.score.weighed import Pieces, Violation, Weighed
@@ -202,16 +202,15 @@ class _ClueFinder:
             for i, variable in enumerate(self.variables)
             if isinstance(variable, Categorical)
         }
-        self.asked_in: dict[
-            tuple[int, int], tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]
-        ] = {}
+        self.asked_in: dict[tuple[int, int], list[tuple[int, Answers]]] = {}
+        self.shared_in: dict[tuple[int, int, tuple[Odd | None, ...]], tuple[Circumstance, ...]] = {}
         reader = scorer.weigher.reader
         names = [self.variables[i].name for i in reader.numbers]
         self.emptiness = dict(zip(names, scorer.weigher.rarities.emptiness, strict=True))
         self.number_at = {i: at for at, i in enumerate(reader.numbers)}
         self.code_at = {i: at for at, i in enumerate(reader.states)}
-        self.is_odd = self._find_odd()
-        self.has_odd = np.logical_or.reduce(self.is_odd, axis=1).tolist()
+        infinite, odd = ~np.isfinite(pieces.readings.numbers), pieces.readings.codes < 0
+        self.odd_rows = {*np.nonzero(np.hstack([infinite, odd]))[0].tolist()}
         parts = pieces.plain + pieces.rarities
         blamed = parts > SUSPECT * parts.max(axis=1, initial=0.0, keepdims=True)
         if scorer not in _NODES_OF:
@@ -330,39 +329,31 @@ class _ClueFinder:
     def _circumstances(self, k: int, node: int, row: int) -> tuple[Circumstance, ...]:
         """Return what the rows of a node have in common, variable by variable, in order of the path."""
         if (k, node) not in self.asked_in:
-            self.asked_in[k, node] = self._ask(self.chooser.nodes[k].answers[node])
-        asked, regular = self.asked_in[k, node]
-        if not self.has_odd[row]:
-            return regular
-        return tuple(
-            usual
-            if not self.is_odd[row, place]
-            else circumstance(self.variables[place], answers, self.columns[place].cell(row))
-            for (place, answers), usual in zip(asked, regular, strict=True)
-        )
+            asked_of: dict[str, list[tuple[Split, bool]]] = {}
+            for split, holds in self.chooser.nodes[k].answers[node]:
+                asked = self.splits[split]
+                asked_of.setdefault(asked.variable, []).append((asked, holds))
+            self.asked_in[k, node] = [
+                (self.place_of[name], answers) for name, answers in asked_of.items()
+            ]
+        about = self.asked_in[k, node]
+        odd: tuple[Odd | None, ...] = (None,) * len(about)
+        if row in self.odd_rows:
+            odd = tuple(self._odd(row, place) for place, _ in about)
+        if (k, node, odd) not in self.shared_in:
+            self.shared_in[k, node, odd] = tuple(
+                circumstance(self.variables[place], answers, why)
+                for (place, answers), why in zip(about, odd, strict=True)
+            )
+        return self.shared_in[k, node, odd]
 
-    def _ask(
-        self, path: Sequence[tuple[int, bool]]
-    ) -> tuple[list[tuple[int, Answers]], tuple[Circumstance, ...]]:
-        """Return what is asked on the way to a node, and the answers for a row without odd values."""
-        asked_of: dict[str, list[tuple[Split, bool]]] = {}
-        for split, holds in path:
-            asked = self.splits[split]
-            asked_of.setdefault(asked.variable, []).append((asked, holds))
-        answered: list[tuple[int, Answers]] = [
-            (self.place_of[name], answers) for name, answers in asked_of.items()
-        ]
-        return answered, tuple(
-            circumstance(self.variables[place], answers, REGULAR) for place, answers in answered
-        )
-
-    def _find_odd(self) -> NDArray[np.bool_]:
-        """Return which values are missing, infinite or unseen; all others fit their leaf."""
-        readings = self.pieces.readings
-        is_odd = np.zeros((len(readings.numbers), len(self.variables)), np.bool_)
-        is_odd[:, list(self.number_at)] = ~np.isfinite(readings.numbers)
-        is_odd[:, list(self.code_at)] = readings.codes < 0
-        return is_odd
+    def _odd(self, row: int, place: int) -> Odd | None:
+        """Return whether a value is missing, infinite or unseen; all others fit their leaf."""
+        if place in self.code_at:
+            code = self._code(row, place)
+            return "missing" if code == MISSING else "unseen" if code == UNSEEN else None
+        number = self.pieces.readings.numbers[row, self.number_at[place]]
+        return None if math.isfinite(number) else "missing" if math.isnan(number) else "infinite"
 
     def _in_itself(
         self, row: int, i: int, value: Any, penalty: float, range_rule: str
