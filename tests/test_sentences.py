@@ -14,7 +14,7 @@ from truism.explain.blames import Blame
 from truism.explain.checker import Checker
 from truism.explain.clues import Beyond, Lasting, Nearest, Outside, Rarity
 from truism.explain.findings import gravest, to_show
-from truism.explain.incidents import Course, Incident, summarise
+from truism.explain.incidents import Incident, course_of, summarise
 from truism.explain.words import say
 from truism.model.predicates import Interval, OneOf
 from truism.model.rules import Rule
@@ -35,8 +35,9 @@ def course(name, share, since, *, timed=True, offset=None, found=255.0, first=Tr
     early = clue or Rarity(name, 12.0, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
     began = at(since) if timed and since is not None else None
     blame = Blame(name, share, 1.0, (say(worst, 100),), since=since, began=began, offset=offset)
-    time = at(9) if timed else None
-    return Course(blame, worst, 9, time, early if first and since is not None else None)
+    row = 9 if since is not None else 0
+    time = at(row) if timed else None
+    return blame, worst, row, time, early if first and since is not None else None
 
 
 def incident_of(courses, kind="incident", ongoing=False, timed=True, n_rows=214, start=0):
@@ -53,12 +54,13 @@ def incident_of(courses, kind="incident", ongoing=False, timed=True, n_rows=214,
         ended=times[1],
         peaked=times[2],
         n_rows=n_rows,
-        blames=tuple(each.blame for each in courses),
+        blames=tuple(blame for blame, *_ in courses),
     )
 
 
 def story(courses, kind="incident", **options):
-    return summarise(incident_of(courses, kind, **options), courses, NO_LEGEND)
+    told = sorted((course_of(*each, kind) for each in courses), key=lambda each: each.row)
+    return summarise(incident_of(courses, kind, **options), told, NO_LEGEND)
 
 
 def test_an_incident_is_a_timeline_of_what_each_variable_was_then():
@@ -187,9 +189,7 @@ def test_an_incident_without_blames_has_a_sentence_too():
 def test_the_sentence_is_the_same_as_text_and_as_data():
     courses = [course("a", 0.6, 3), course("b", 0.4, 3, clue=Lasting("b", 4, 1.0))]
     incident = incident_of(courses, n_rows=10)
-    summary = summarise(
-        incident, [*courses[:1], msgspec.structs.replace(courses[1], row=3)], NO_LEGEND
-    )
+    summary = story(courses, n_rows=10)
     assert summary == (
         "On 3 Aug at 04:00:30 a read 12 instead of at most 9 and b was unusual for 4 rows."
     )

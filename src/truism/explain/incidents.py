@@ -192,33 +192,29 @@ def seconds_between(started: Moment | None, ended: Moment | None) -> float | Non
 
 
 class Course(msgspec.Struct, frozen=True):
-    """How a variable of an incident behaved: what spoke against it, and when.
-
-    Parameters
-    ----------
-    blame
-        Its blame.
-    worst, row, time
-        The first clue against it in the row in which it is to blame most, that row, and its time.
-    first
-        The first clue against it in the row in which it began to deviate.
-
-    """
+    """How a variable of an incident behaved: what spoke against it, and when."""
 
     blame: Blame
-    worst: Clue
-    row: int
-    time: Moment | None
-    first: Clue | None = None
-
-
-class _Entry(msgspec.Struct, frozen=True):
-    """What a timeline says of a variable: in which row, at what time, and what spoke against it."""
-
+    worst: Clue  # against it in the row in which it is to blame most
+    # what its sentence tells: in which row, at what time, and what spoke against it there
     row: int
     time: Moment | None
     clue: Clue
-    course: Course
+
+
+def course_of(
+    blame: Blame,
+    worst: Clue,
+    row: int,  # the one in which it is to blame most, and its time
+    time: Moment | None,
+    first: Clue | None,  # the first clue against it in the row in which it began to deviate
+    kind: Kind,
+) -> Course:
+    """Choose what to tell of a variable: how it began, or what was worst where nothing tells that."""
+    first = None if isinstance(worst, Dead) else first
+    if blame.since is not None and (kind == "shift" or first is not None):
+        return Course(blame, worst, blame.since, blame.began, first or worst)
+    return Course(blame, worst, row, time, worst)
 
 
 def summarise(incident: Incident, courses: Sequence[Course], legend: Legend) -> str:
@@ -227,76 +223,51 @@ def summarise(incident: Incident, courses: Sequence[Course], legend: Legend) -> 
     least = NAMED * max((blame.share for blame in named), default=0.0)
     main = {blame.variable for blame in named if blame.share >= least}
     is_change = incident.kind == "shift"
-    entries = sorted(
-        (
-            _change(course, incident) if is_change else _entry(course)
-            for course in courses
-            if course.blame.variable in main
-        ),
-        key=lambda entry: entry.row,
-    )
+    courses = [course for course in courses if course.blame.variable in main]
     rows = count(incident.n_rows, "row")
-    if not entries:
+    if not courses:
         return f"{rows} in a row unusual." if incident.n_rows > 1 else "One unusual row."
     if is_change:
-        changes = _changes(entries, incident, legend)
+        changes = _changes(courses, incident, legend)
         text = "; ".join([*changes, f"{rows}{' so far' if incident.ongoing else ''}."])
-    elif entries[0].row == entries[-1].row == incident.start:
-        return f"{_together(entries, entries[0], legend)}."
+    elif courses[0].row == courses[-1].row == incident.start:
+        return f"{_together(courses, courses[0], legend)}."
     else:
-        text = f"{'; '.join(_timeline(entries, legend))}."
+        text = f"{'; '.join(_timeline(courses, legend))}."
     return text[0].upper() + text[1:]
 
 
 def announce_again(incident: Incident, courses: Sequence[Course], legend: Legend) -> str:
     """Say what joined an incident later, by itself as unusual as one; empty if nothing did."""
-    joined = (_entry(course) for course in courses if course.blame.variable in incident.again)
-    entries = sorted(joined, key=lambda entry: entry.row)
-    if not entries:
+    courses = [course for course in courses if course.blame.variable in incident.again]
+    if not courses:
         return ""
-    rest = len(entries) - FIRST
+    rest = len(courses) - FIRST
     more = f"; and {rest:,} more" if rest > 0 else ""
-    return f"Announced again: {'; '.join(_timeline(entries[:FIRST], legend))}{more}."
+    return f"Announced again: {'; '.join(_timeline(courses[:FIRST], legend))}{more}."
 
 
-def _entry(course: Course) -> _Entry:
-    """Return how a variable began; if nothing in its first row tells that, how it was at its worst."""
-    blame, worst = course.blame, course.worst
-    if course.first is not None and blame.since is not None and not isinstance(worst, Dead):
-        return _Entry(blame.since, blame.began, course.first, course)
-    return _Entry(course.row, course.time, worst, course)
-
-
-def _change(course: Course, incident: Incident) -> _Entry:
-    """Return since when a variable of a lasting change lies off."""
-    blame, worst = course.blame, course.worst
-    if blame.since is None:
-        return _Entry(incident.start, incident.started, worst, course)
-    first = worst if isinstance(worst, Dead) else course.first
-    return _Entry(blame.since, blame.began, first or worst, course)
-
-
-def _timeline(entries: Sequence[_Entry], legend: Legend) -> Iterator[str]:
+def _timeline(courses: Sequence[Course], legend: Legend) -> Iterator[str]:
     """Say what went wrong when, oldest first."""
-    leader, n_named, before = entries[0], 0, None
-    for row, group in itertools.groupby(entries, key=lambda entry: entry.row):
+    leader, n_named, before = courses[0], 0, None
+    for row, group in itertools.groupby(courses, key=lambda course: course.row):
         alike = list(group)
         if n_named and row - leader.row <= TOGETHER:
             lead = f"together with {'it' if n_named == 1 else 'them'}"
         else:
             leader, n_named = alike[0], 0
             lead = say_at(row, leader.time, before)
-        yield f"{lead} {_together(alike, entries[0], legend)}"
+        yield f"{lead} {_together(alike, courses[0], legend)}"
         n_named += len(alike)
         before = leader.time
 
 
-def _together(entries: Sequence[_Entry], oldest: _Entry, legend: Legend) -> str:
-    """Say what went wrong in one row; only the oldest entry says its condition."""
-    statements = [_state(entry, legend) for entry in entries]
-    if entries[0] is oldest:
+def _together(courses: Sequence[Course], oldest: Course, legend: Legend) -> str:
+    """Say what went wrong in one row; only the oldest course says its condition."""
+    statements = [_state(course, legend) for course in courses]
+    if courses[0] is oldest:
         about = statements[0].about
-        apart = [entry.course.blame.variable not in about for entry in entries]
+        apart = [course.blame.variable not in about for course in courses]
         first, *others = itertools.compress(statements, [True, *apart[1:]])
     else:
         first, others = None, statements
@@ -304,34 +275,34 @@ def _together(entries: Sequence[_Entry], oldest: _Entry, legend: Legend) -> str:
     return join(others if first is None else [first, *others])
 
 
-def _state(entry: _Entry, legend: Legend) -> Statement:
-    return state(entry.course.blame.variable, entry.clue, legend)
+def _state(course: Course, legend: Legend) -> Statement:
+    return state(course.blame.variable, course.clue, legend)
 
 
-def _changes(entries: Sequence[_Entry], incident: Incident, legend: Legend) -> Iterator[str]:
+def _changes(courses: Sequence[Course], incident: Incident, legend: Legend) -> Iterator[str]:
     """Say since when, and how far each variable of a lasting change lies off."""
     since, until, verb = "since", "", "lies"
     if not incident.ongoing:
-        until = f" to {say_when(incident.end, incident.ended, entries[0].time)}"
+        until = f" to {say_when(incident.end, incident.ended, courses[0].time)}"
         since, verb = "from", "lay"
     before, than = None, " than in such rows of training"
-    for row, group in itertools.groupby(entries, key=lambda entry: entry.row):
+    for row, group in itertools.groupby(courses, key=lambda course: course.row):
         parts = []
-        for entry in group:
-            parts.append(_lies(entry, verb, than, legend))
-            than = "" if _leans(entry.course) else than
-        when = say_when(row, entry.time, before)
-        if incident.is_older and row == entries[0].row:
+        for course in group:
+            parts.append(_lies(course, verb, than, legend))
+            than = "" if _leans(course) else than
+        when = say_when(row, course.time, before)
+        if incident.is_older and row == courses[0].row:
             when = "before the first row"
         yield f"{since} {when}{until} {listed(parts)}"
-        until, before = "", entry.time
+        until, before = "", course.time
 
 
-def _lies(entry: _Entry, verb: str, than: str, legend: Legend) -> str:
+def _lies(course: Course, verb: str, than: str, legend: Legend) -> str:
     """Say how far a variable of a lasting change lies off."""
-    blame = entry.course.blame
-    if not _leans(entry.course) or blame.offset is None:
-        return join([_state(entry, legend)])
+    blame = course.blame
+    if not _leans(course) or blame.offset is None:
+        return join([_state(course, legend)])
     side = "higher" if blame.offset > 0 else "lower"
     size = format_number(abs(blame.offset)) + legend.after(blame.variable)
     return f"{legend.name(blame.variable)} {verb} {size} {side}{than}"

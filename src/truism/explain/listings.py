@@ -21,6 +21,7 @@ from truism.explain.incidents import (
     Incident,
     Origin,
     announce_again,
+    course_of,
     seconds_between,
     summarise,
 )
@@ -130,7 +131,7 @@ class Incidents(Listing[Incident]):
         return len(self.outlines)
 
     def _make(self, positions: Sequence[int]) -> Iterable[Incident]:
-        return self._explain([event for run in _runs(positions) for event in self.outlines[run]])
+        return self._explain(self.outlines.take(positions))
 
     def id_of(self, event: Event) -> str:
         """Return the id of an incident."""
@@ -194,8 +195,9 @@ class Incidents(Listing[Incident]):
             accepted=accepted,
             blames=tuple(course.blame for course in courses),
         )
-        summary = summarise(incident, courses, model.words)
-        announced = announce_again(incident, courses, model.words)
+        in_order = sorted(courses, key=lambda course: course.row)
+        summary = summarise(incident, in_order, model.words)
+        announced = announce_again(incident, in_order, model.words)
         return msgspec.structs.replace(incident, summary=summary, announced=announced)
 
     def _again(self, event: Event) -> tuple[str, ...]:
@@ -228,18 +230,20 @@ class Incidents(Listing[Incident]):
             place: dict[str, Any] = {}
             if row != event.peak:
                 place = {"row": row, "when": None if time is None else say_when(row, time)}
-            began = telling.get(since)
-            clues_then = () if began is None else began.clues.get(name, ())
-            then: tuple[Clue, ...] = (*self._moved(event, i, began), *clues_then)
+            if since != NEVER:
+                place |= {"since": since, "began": self.stamp(since).time}
             blamed_for = blame(
                 *(self.scorer, name, float(shares[i]), float(event.parts[i]), clues, suspects),
-                **place,
-                since=None if since == NEVER else since,
-                began=None if since == NEVER else self.stamp(since).time,
                 offset=in_units(model.schema.variables[i], float(offsets[i])),
                 behind=behind.get(name),
+                **place,
             )
-            yield Course(blamed_for, clues[0], row, time, then[0] if then else None)
+            began = telling.get(since)
+            clues_then = () if began is None else began.clues.get(name, ())
+            first = next(iter((*self._moved(event, i, began), *clues_then)), None)
+            if since == NEVER and event.kind == "shift":
+                row, time = event.first, self.stamp(event.first).time
+            yield course_of(blamed_for, clues[0], row, time, first, event.kind)
 
     def _moved(self, event: Event, i: int, telling: _Telling | None) -> tuple[Moved, ...]:
         """Say where a number of a row would be had it stayed where it stood before the event."""
@@ -269,19 +273,6 @@ class Incidents(Listing[Incident]):
         elif moved := self._moved(event, i, telling):
             clues = (*moved, *clues)
         return clues or (Lasting(name, max(int(event.lasting[i]), 1), float(event.parts[i])),)
-
-
-def _runs(positions: Sequence[int]) -> Iterator[slice]:
-    """Return ascending positions as slices of consecutive ones.
-
-    >>> list(_runs([1, 2, 5]))
-    [slice(1, 3, None), slice(5, 6, None)]
-    """
-    start = 0
-    for at in range(1, len(positions) + 1):
-        if at == len(positions) or positions[at] != positions[at - 1] + 1:
-            yield slice(positions[start], positions[at - 1] + 1)
-            start = at
 
 
 def blamed(event: Event, steady: NDArray[np.bool_]) -> list[int]:

@@ -57,6 +57,10 @@ class Grouped(Sequence[Event]):
     def __getitem__(self, position: int | slice) -> Event | list[Event]:
         return self._outlines[position]
 
+    def take(self, positions: Sequence[int]) -> list[Event]:
+        """Return some of them."""
+        return [self._outlines[at] for at in positions]
+
     def extents(self) -> Iterator[Extent]:
         """Yield where each incident is."""
         for each in self._outlines:
@@ -89,9 +93,13 @@ class Singles(Sequence[Event]):
     def __getitem__(self, position: slice) -> list[Event]: ...
     def __getitem__(self, position: int | slice) -> Event | list[Event]:
         if isinstance(position, slice):
-            return self._outline(self._rows[position], self._scores[position])
-        position = range(len(self))[position]
-        return self[position : position + 1][0]
+            return self.take(range(len(self))[position])
+        return self.take([range(len(self))[position]])[0]
+
+    def take(self, positions: Sequence[int]) -> list[Event]:
+        """Return some of them, which are weighed together."""
+        rows, scores = self._rows[[*positions]], self._scores[[*positions]]
+        return self._outline(rows, scores)
 
     def extents(self) -> Iterator[Extent]:
         """Yield where each incident is."""
