@@ -72,7 +72,8 @@ def test_a_model_against_itself_has_nothing_to_show(place):
 
 SAME = """\
 The models are the same.
-By the labels both models are equally good: AUC 1.000.
+By 5 labelled segments: AUC 1.000 instead of 1.000, the same; segments found
+1.000 instead of 1.000, the same; false alarms 0.000 instead of 0.000, the same.
 Of 400 rows the old model reports 14 in 5 incidents, the new one 14 in 5
 incidents; 0 of the old model alone, 0 of the new one alone.
 """
@@ -135,8 +136,8 @@ def test_what_differs_between_reports(place):
 
 
 REPORTED = """\
-By the labels the new model is worse in false alarms (0.482 instead of 0.000, 95
-% interval of the difference +0.469 to +0.495).
+By 5 labelled segments: false alarms 0.482 instead of 0.000, worse; AUC 1.000
+instead of 1.000, the same; segments found 1.000 instead of 1.000, the same.
 Of 400 rows the old model reports 14 in 5 incidents, the new one 200 in 1
 incident; 0 of the old model alone, 0 of the new one alone.
 Variables: 1 added, 1 gone.

@@ -252,15 +252,15 @@ def test_labels_say_which_is_better(fitted, deaf):
     assert (segments.old, segments.new, segments.verdict) == (0.0, 1.0, "better")
     assert (auc.difference, auc.verdict, alarms.verdict) == (0.0, "same", "same")
     assert found.summary[0] == (
-        "By the labels the new model is better in segments found (1.000 instead of 0.000, 95 % interval "
-        "of the difference +1.000 to +1.000)."
+        "By 5 labelled segments: segments found 1.000 instead of 0.000, better; AUC 1.000 instead of "
+        "1.000, the same; false alarms 0.000 instead of 0.000, the same."
     )
     assert found.table.extra == ()
     assert truism.compare(fitted, fitted, plant(attack=MARKS)).table.extra == ("attack",)
     few = truism.compare(deaf, fitted, {**table, "attack": [*MARKS[:130], *[0] * 270]}, "attack")
     assert few.summary[0] == (
-        "There are too few labels to tell which model is better (2 labelled segments; 5 are needed, and "
-        "as many normal rows): AUC 0.984 instead of 0.984."
+        "By 2 labelled segments, too few to tell (5 are needed, and as many normal rows): AUC 0.984 "
+        "instead of 0.984; segments found 0.000 instead of 0.000; false alarms 0.000 instead of 0.000."
     )
 
 

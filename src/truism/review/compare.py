@@ -40,8 +40,16 @@ N_DRAWS = 2000
 N_BLOCKS = 10  # blocks of normal rows; long ones, since neighbours resemble each other
 MAX_PIECES = 500  # labelled segments that are drawn apart; more are drawn with their neighbours
 MIN_PIECES = 5
+CLEAR = ("better", "worse")  # verdicts that are told first
 
 Verdict = Literal["better", "worse", "same", "chance", "too few"]
+_MEANINGS: dict[Verdict, str] = {
+    "better": ", better",
+    "worse": ", worse",
+    "same": ", the same",
+    "too few": "",
+    "chance": ", no clearer than chance",
+}
 Thing = TypeVar("Thing")
 Groups = Iterable[tuple[list[Thing], list[Thing]]]
 _Rows = NDArray[np.int64]
@@ -226,25 +234,13 @@ def _say_reports(table: TableComparison) -> tuple[str, ...]:
 
 
 def _say_advantage(advantage: Advantage) -> str:
-    auc, verdicts = advantage.measures[0], {measure.verdict for measure in advantage.measures}
-    clear = [one for one in advantage.measures if one.verdict in ("better", "worse")]
-    if clear:
-        measures = (
-            f"{one.verdict} in {one.name} ({one.new:.3f} instead of {one.old:.3f}, 95 % interval of "
-            f"the difference {one.low:+.3f} to {one.high:+.3f})"
-            for one in clear
-        )
-        return f"By the labels the new model is {'; '.join(measures)}."
-    if verdicts == {"same"}:
-        return f"By the labels both models are equally good: AUC {auc.new:.3f}."
-    instead = f"AUC {auc.new:.3f} instead of {auc.old:.3f}"
-    if "too few" in verdicts:
-        few = count(advantage.n_segments, "labelled segment")
-        return (
-            f"There are too few labels to tell which model is better ({few}; {MIN_PIECES} are needed, "
-            f"and as many normal rows): {instead}."
-        )
-    return f"No difference by the labels is clearer than chance: {instead}."
+    few = "too few" in {measure.verdict for measure in advantage.measures}
+    needed = f", too few to tell ({MIN_PIECES} are needed, and as many normal rows)" if few else ""
+    measures = (
+        f"{one.name} {one.new:.3f} instead of {one.old:.3f}{_MEANINGS[one.verdict]}"
+        for one in sorted(advantage.measures, key=lambda one: one.verdict not in CLEAR)
+    )
+    return f"By {count(advantage.n_segments, 'labelled segment')}{needed}: {'; '.join(measures)}."
 
 
 def _compare_facts(old: Model, new: Model) -> Iterable[FactChange]:
