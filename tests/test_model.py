@@ -265,7 +265,7 @@ def test_a_checker_does_without_columns_and_their_changes():
     model = Checker(learn(as_table(normal))).model
     checker = Checker(model)
     assert checker.absent(as_table({"flow": [1.0]})) == ("level",)
-    assert checker.n_columns == 2
+    assert len(checker.needed) == 2
     less = checker.without(["level"])
     assert less.absent(as_table({"flow": [1.0]})) == ()
     assert less.score(less.prepare(as_table({"flow": [1.25]}))).shape == (1,)

@@ -524,7 +524,7 @@ class InvariantRuleDetector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if rate is None and max_false_positive_rate is None and checker.model.memory is not None:
             rate = self.max_false_incidents or "auto"
         model = checker.calibrate(table, max_false_positive_rate, rate)
-        if checker.n_columns < self._checker.n_columns:  # the rules about absent columns stay
+        if checker.needed != self._checker.needed:  # the rules about absent columns stay
             model = adopt(self._checker.model, model)
         self.threshold = None
         return self.adopt(_asking(model, self.max_false_incidents))

@@ -11,7 +11,7 @@ from truism.explain.words import Reason, Record, When, listed, say
 from truism.incidents.deviations import silences_of
 from truism.incidents.events import NAMED, Silence
 from truism.model.model import Model
-from truism.model.wording import count, visible
+from truism.model.wording import count, first_few, visible
 from truism.score.scorer import Scorer
 from truism.score.weighed import Weighed
 from truism.table.deltas import delta_name
@@ -124,14 +124,9 @@ def say_others(blames: Sequence[Blame], most: int = 5) -> str:
     for blame in blames:
         if blame.behind is not None:
             behind.setdefault(blame.behind, []).append(blame.variable)
-    parts = [f"moving with {leader}: {_some(names, most)}" for leader, names in behind.items()]
+    parts = [f"moving with {leader}: {first_few(names, most)}" for leader, names in behind.items()]
     rest = [blame.variable for blame in blames if blame.behind is None]
-    return "; ".join([*parts, f"also unusual: {_some(rest, most)}"] if rest else parts)
-
-
-def _some(names: Sequence[str], most: int) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return "; ".join([*parts, f"also unusual: {first_few(rest, most)}"] if rest else parts)
 
 
 def describe(blames: Sequence[Blame], most: int = 3) -> str:

@@ -73,11 +73,13 @@ class Checker:
         """Return a checker of something that has a name, with a model that may have one."""
         name = ModelName(model, self.origin.model.version)
         origin = msgspec.structs.replace(self.origin, model=name, source=source)
-        return Checker(self.model, self.n_jobs, self.scorer, origin)
+        return self._with(self.model, origin=origin)
 
-    def _with(self, model: Model, scorer: Scorer | None = None) -> "Checker":
+    def _with(
+        self, model: Model, scorer: Scorer | None = None, origin: Origin | None = None
+    ) -> "Checker":
         """Return a checker of another model; incidents keep their origin."""
-        return Checker(model, self.n_jobs, self.scorer if scorer is None else scorer, self._origin)
+        return Checker(model, self.n_jobs, scorer or self.scorer, origin or self._origin)
 
     def at(self, limit: Threshold) -> "Checker":
         """Return a checker with another threshold, which shares the scorer."""
@@ -100,11 +102,6 @@ class Checker:
         model = msgspec.structs.replace(self.model, schema=schema)
         return self._with(model, Scorer(model, self.scorer.muted))
 
-    @property
-    def n_columns(self) -> int:
-        """How many columns of a table the model needs."""
-        return len(self.needed)
-
     def absent(self, table: Table) -> tuple[str, ...]:
         """Return the columns that the model needs and a table lacks."""
         return tuple(name for name in self.needed if name not in table.names)
@@ -118,7 +115,7 @@ class Checker:
         absent, reading = self.absent(table), self.model.reading
         optional = () if reading is None else reading.optional
         allowed = allow_missing or {*absent} <= {*optional}
-        if not absent or not allowed or len(absent) == self.n_columns:
+        if not absent or not allowed or len(absent) == len(self.needed):
             return self, None
         reduced = self.without(absent)
         n_rules, n_left = len(self.model.active_rules), len(reduced.model.active_rules)
@@ -133,7 +130,7 @@ class Checker:
         """Return a checker that does without some columns: what needs them is unknown."""
         changes = (delta_name(name) for name in columns if name in self.model.derived)
         reduced = self.model.without({*columns, *changes})
-        return Checker(reduced, self.n_jobs, Scorer(reduced, self.scorer.muted), self.origin)
+        return self._with(reduced, Scorer(reduced, self.scorer.muted), self.origin)
 
     def muting(self, variables: Sequence[str]) -> "Checker":
         """Return a checker for which evidence against some variables does not count."""
@@ -416,7 +413,8 @@ class Check:
         still = [
             event for event in self.following.pending if event.is_open and self._is_shown(event)
         ]
-        self._end([_ended(event) for event in still if event.series in gone])
+        over = (event for event in still if event.series in gone)
+        self._end([msgspec.structs.replace(event, phase=ENDED) for event in over])
         still = [event for event in still if event.series not in gone]
         kinds: dict[Kind, Incidents] = {}
         for kind, ended in self._ended.items():
@@ -462,10 +460,6 @@ class Check:
         }
         state = msgspec.structs.replace(self.following, **left)
         return msgspec.structs.replace(state, kept=self._rows.kept(state.pending))
-
-
-def _ended(event: Event) -> Event:
-    return msgspec.structs.replace(event, phase=ENDED)
 
 
 def _joined(marks: Sequence[Marks], n_variables: int) -> Marks:

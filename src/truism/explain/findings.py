@@ -112,13 +112,14 @@ def find_interruptions(
     ]
 
 
-def say_interruptions(interruptions: Sequence[Interruption]) -> str | None:
-    """Say which parts of series are missing, the longest first; None if none is."""
-    if not interruptions:
-        return None
-    rest = len(interruptions) - N_NAMED
-    more = f" and {rest:,} more" if rest > 0 else ""
-    return f"No rows {', '.join(map(str, interruptions[:N_NAMED]))}{more}."
+def listed(texts: Sequence[str]) -> str:
+    """List the first few texts, and count the others.
+
+    >>> listed(["Mon", "Tue"]), listed(["Mon", "Tue", "Wed", "Thu"])
+    ('Mon, Tue', 'Mon, Tue, Wed and 1 more')
+    """
+    rest = len(texts) - N_NAMED
+    return ", ".join(texts[:N_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def find_differing(shifts: Incidents, state: Following) -> tuple[Differing, ...]:
@@ -289,17 +290,28 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
     @property
     def doubts(self) -> tuple[str, ...]:
         """Sentences that say why the model may not fit the rows."""
-        doubt = None if self.expected is not None else say_doubt(self.n_anomalous, self.n_rows)
         made = self.incidents.scorer.model.provenance.notices
-        alone = next((notice.text for notice in made if notice.code == "no_series"), None)
-        doubts = (
-            alone,
-            say_interruptions(self.interruptions),
-            say_coarser(self.coarser),
-            doubt,
-            *(say_outside(*pair) for pair in self.outside),
-        )
-        return tuple(text for text in doubts if text is not None)
+        doubts = [notice.text for notice in made if notice.code == "no_series"][:1]
+        if self.interruptions:
+            doubts.append(f"No rows {listed([*map(str, self.interruptions)])}.")
+        if self.coarser:
+            doubts.append(
+                f"Fewer decimals than in training: {shorten(self.coarser)}. Rows may be reported "
+                f"because of rounding alone; learn from rows with the same rounding."
+            )
+        often = self.n_rows >= MIN_ROWS_TO_DOUBT and self.rate >= DOUBTFUL_RATE
+        if self.expected is None and often:
+            doubts.append(
+                f"{100 * self.rate:.0f} % of all rows are reported: either much is wrong, or what is "
+                f"normal has changed since the model was learned. If it has changed, learn from newer "
+                f"rows or calibrate the threshold on them."
+            )
+        for name, share in self.outside:
+            percentage = percent(share)
+            doubts.append(
+                f"{quote_name(name)} was unlike all training rows in {percentage} of the rows."
+            )
+        return tuple(doubts)
 
 
 def gravest(findings: Findings, n: int) -> list[Incident]:
@@ -394,21 +406,6 @@ def _say_expected(n: float) -> str:
     return f" ({f'{n:,.0f}' if n >= 1 else small} expected by chance)"
 
 
-def say_doubt(n_anomalous: int, n_rows: int) -> str | None:
-    """Say what else it may mean if a large share of many rows is reported.
-
-    >>> say_doubt(3, 10) is None, say_doubt(5, 200) is None, say_doubt(90, 200)[:25]
-    (True, True, '45 % of all rows are repo')
-    """
-    if n_rows < MIN_ROWS_TO_DOUBT or n_anomalous < DOUBTFUL_RATE * n_rows:
-        return None
-    return (
-        f"{100 * n_anomalous / n_rows:.0f} % of all rows are reported: either much is wrong, or what "
-        f"is normal has changed since the model was learned. If it has changed, learn from newer rows "
-        f"or calibrate the threshold on them."
-    )
-
-
 def most_when_rounded(variable: Numeric) -> int | None:
     """Return the most decimals of values that were rounded to coarse steps; None if none are.
 
@@ -447,15 +444,6 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
     return tuple(coarser)
 
 
-def say_outside(name: str, share: float) -> str:
-    """Say that a variable is unlike training most of the time.
-
-    >>> say_outside("FIT301", 0.521)
-    'FIT301 was unlike all training rows in 52.1 % of the rows.'
-    """
-    return f"{quote_name(name)} was unlike all training rows in {percent(share)} of the rows."
-
-
 def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
     """Count for each variable the numbers outside its range of training, or the states never seen."""
     columns, _ = align(model.schema, table)
@@ -467,17 +455,3 @@ def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
         else:
             counts.append(int((codes(variable, column) == UNSEEN).sum()))
     return np.array(counts, np.int64)
-
-
-def say_coarser(names: Sequence[str]) -> str | None:
-    """Say what it may mean that variables have fewer decimals than in training.
-
-    >>> say_coarser(["P_J280"])[:42]
-    "Fewer decimals than in training: 'P_J280'."
-    """
-    if not names:
-        return None
-    return (
-        f"Fewer decimals than in training: {shorten(tuple(names))}. Rows may be reported "
-        f"because of rounding alone; learn from rows with the same rounding."
-    )

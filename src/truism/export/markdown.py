@@ -8,7 +8,7 @@ from truism.model.model import Model
 from truism.model.predicates import conjunction, format_number, format_value, variables
 from truism.model.schema import Categorical, Variable
 from truism.model.summary import N_STATEMENTS
-from truism.model.wording import visible
+from truism.model.wording import first_few, visible
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _MAX_VALUES = 8
@@ -104,9 +104,7 @@ def chance(log10: float) -> str:
 
 def _values(variable: Variable) -> str:
     if isinstance(variable, Categorical):
-        shown = [format_value(value) for value in variable.values[:_MAX_VALUES]]
-        more = len(variable.values) - len(shown)
-        return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+        return first_few([format_value(value) for value in variable.values], _MAX_VALUES)
     return (
         f"{format_number(variable.low)} to {format_number(variable.high)}, mean {variable.mean:.6g}"
     )

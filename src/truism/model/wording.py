@@ -166,6 +166,16 @@ def tame(value: Any) -> Any:
     return f"'{value}"
 
 
+def first_few(texts: Sequence[str], most: int) -> str:
+    """List the first few texts, and count the others.
+
+    >>> first_few(["a", "b", "c"], 2), first_few(["a", "b"], 2)
+    ('a, b and 1 more', 'a, b')
+    """
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
 def name_some(values: Sequence[Scalar], most: int) -> str:
     """Name the first few states, and count the others.
 

@@ -129,7 +129,7 @@ class Survey:
     def __init__(self, checker: Checker, n_rows: int, absent: Sequence[str]) -> None:
         self.n_rows, self._absent = n_rows, absent
         self.check: Check | None = None  # takes the rows; None if all columns are absent
-        if len(absent) < checker.n_columns:
+        if len(absent) < len(checker.needed):
             checker = checker.without(absent) if absent else checker
             self.check = Check(checker, n_rows, watch=self._add)
         self._model = checker.model

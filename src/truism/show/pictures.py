@@ -26,7 +26,7 @@ from truism.model.predicates import (
 )
 from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric, Schema, Variable
-from truism.model.wording import count, lasting
+from truism.model.wording import count, first_few, lasting
 from truism.score.alignment import MISSING, UNSEEN, codes, time_column
 from truism.score.past import rows_by_series
 from truism.score.scorer import Scorer
@@ -327,7 +327,8 @@ def extent(variable: Variable, column: Column) -> tuple[str, str]:
         n_unseen = int((encoded == UNSEEN).sum())
         if n_unseen:
             here.append(f"unseen in training: {n_unseen:,}")
-        return _some([format_value(value) for value in variable.values]), _some(here)
+        then = [format_value(value) for value in variable.values]
+        return first_few(then, MAX_STATES), first_few(here, MAX_STATES)
     values = numbers(column)
     values = values[~np.isnan(values)]
     now = f"{short(values.min())} to {short(values.max())}" if len(values) else "nothing"
@@ -343,11 +344,6 @@ def short(value: float) -> str:
     if np.isfinite(value) and abs(value) >= 1e4 and abs(value) < 1e9:
         return f"{value:,.0f}"
     return f"{value:.5g}".replace("-", "−")
-
-
-def _some(texts: list[str]) -> str:
-    more = [f"… {len(texts) - MAX_STATES:,} more"] if len(texts) > MAX_STATES else []
-    return ", ".join([*texts[:MAX_STATES], *more])
 
 
 def _of_states(variable: Categorical, encoded: NDArray[np.int32]) -> Histogram:
