@@ -4,6 +4,7 @@ The command line is imported only within `main`, so that whoever interrupts it i
 sees a sentence, too.
 """
 
+import gc
 import sys
 
 
@@ -20,6 +21,7 @@ class NoPandas:
 def main() -> None:
     """Run the program."""
     sys.meta_path.insert(0, NoPandas)
+    gc.set_threshold(100_000)  # rules are many small objects without cycles: a tenth of a short check
     try:
         from truism.cli import main as run
 
