@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import itertools
 import sys
 
 import numpy as np
@@ -332,3 +333,39 @@ def test_times_with_a_zone_say_so_in_csv(tmp_path):
     times = pa.array(["2026-01-31T07:00:00Z"]).cast(pa.timestamp("us", tz="UTC"))
     write_table({"time": times}, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == '"time"\n2026-01-31 07:00:00Z\n'
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.jsonl"])
+def test_only_lines_and_rows_of_sheets_can_be_columns(read, refused, name):
+    content = b'{"a": 1}\n'
+    if name == "t.parquet":
+        sink = io.BytesIO()
+        pq.write_table(pa.table({"a": [1]}), sink)
+        content = sink.getvalue()
+    assert refused(content, name, transpose=True) == (
+        f"{name!r} is neither CSV nor a spreadsheet, so its lines cannot be columns.\n"
+        "Hint: see transpose."
+    )
+
+
+def test_a_field_too_many_between_blanks_is_refused_with_its_line(refused):
+    lines = "a b\n" + "".join(f" {i}    {i + 0.5}\n" for i in range(300)) + "1 2  3\n"
+    said = refused(lines, "t.dat", delimiter=" ")
+    assert said.startswith("'t.dat', line 302: the number of fields must be 2")
+
+
+@given(
+    st.lists(st.tuples(*[st.decimals(-99, 99, places=1)] * 3), min_size=2, max_size=9),
+    st.lists(st.integers(1, 4), min_size=3, max_size=3),
+    st.booleans(),
+)
+def test_any_number_of_blanks_divides_columns(tmp_path_factory, rows, widths, turned):
+    """However they are padded, and whichever way round they stand."""
+    path = tmp_path_factory.mktemp("blanks") / "t.dat"
+    lines = [("a", "b", "c"), *rows]
+    lines = [*zip(*lines, strict=True)] if turned else lines
+    blanks = [" " * width for width in widths]
+    gaps = itertools.cycle(blanks)
+    path.write_text("".join(next(gaps).join(map(str, line)) + next(gaps) + "\n" for line in lines))
+    found = files.read([str(path)], Layout(delimiter=" ", transpose=turned or None))
+    assert [*zip(*cells(found.table).values(), strict=True)] == [tuple(map(float, r)) for r in rows]

@@ -238,7 +238,17 @@ _OPTIONS = (
         metavar="TEXT",
         help="Text that stands for a missing value; may be repeated.",
     ),
-    click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet.  [default: the first]"),
+    click.option(
+        "--transpose",
+        is_flag=True,
+        default=None,
+        help="Lines of CSV files and spreadsheets are columns.",
+    ),
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="Sheet of a spreadsheet.  [default: the first that holds a table]",
+    ),
     click.option("--table", metavar="NAME", help="Table of a database, if it has several."),
     click.option("--query", metavar="SQL", help="Query to a database, instead of a table."),
     click.option(
@@ -289,7 +299,7 @@ def file_options(options: dict[str, Any]) -> FileOptions:
             name: options.pop(name)
             for name in (
                 *("decimal", "header", "encoding", "time_format", "zone"),
-                *("sheet", "table", "query", "every"),
+                *("transpose", "sheet", "table", "query", "every"),
             )
         },
     )

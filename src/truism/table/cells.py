@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 
 from truism.errors import TableError, did_you_mean, shorten
-from truism.table.csv import SAMPLE_ROWS, EmptyFileError, find_units
+from truism.table.csv import SAMPLE_ROWS, EmptyFileError, find_header
 from truism.table.layouts import Layout, Reading, check_names, renamed
-from truism.table.notices import Notice, lines_before_names, unit_row
+from truism.table.notices import Notice, lines_before_names
 from truism.table.words import MISSING
 
 Cells = list[list[Any]]
@@ -90,7 +90,10 @@ class Sheet(msgspec.Struct, frozen=True, eq=False):
 
 
 def read_sheet(source: str, file: BinaryIO, layout: Layout, learned: Reading) -> Sheet:
-    """Read one sheet of an Excel file: the one that was asked for, or the first with rows."""
+    """Read one sheet of an Excel file: the one that was asked for, or the first that holds a table.
+
+    A cover sheet has less than half as many cells as the table.
+    """
     sheets = _load(file)
     filled = [name for name, cells in sheets.items() if cells]
     if layout.sheet is not None and layout.sheet not in sheets:
@@ -99,7 +102,9 @@ def read_sheet(source: str, file: BinaryIO, layout: Layout, learned: Reading) ->
             did_you_mean(layout.sheet, sheets),
             see=("sheet",),
         )
-    first = next((name for name in filled if len(sheets[name]) > 1), filled[0] if filled else "")
+    sizes = {name: sum(map(_n_filled, cells)) for name, cells in sheets.items()}
+    large = (name for name in filled if 2 * sizes[name] >= max(sizes.values()))
+    first = next((name for name in large if len(sheets[name]) > 1), filled[0] if filled else "")
     chosen = layout.sheet or first
     if not sheets.get(chosen):
         raise EmptyFileError(f"{source} is empty.")
@@ -115,21 +120,21 @@ def _sheet(
     source: str, cells: Cells, layout: Layout, learned: Reading, notices: list[Notice]
 ) -> Sheet:
     """Return rows of cells as a table: names, perhaps units, and values."""
+    if layout.transpose:
+        cells = [list(row) for row in itertools.zip_longest(*cells)]
     width = max(len(row) for row in cells)
     rows = [[*row, *[None] * (width - len(row))] for row in cells]
     names, units = [f"x{i}" for i in range(width)], tuple[str, ...]()
     if layout.header is not False:
         first = next((i for i, row in enumerate(rows) if 2 * _n_filled(row) > width), 0)
         before, rows = rows[:first], rows[first:]
-        names = [_text(cell).strip() for cell in rows[0]]
-        sample = [[_text(cell) for cell in row] for row in rows[: 1 + SAMPLE_ROWS]]
-        units, n_above = find_units(sample, names, learned)
-        rows = rows[1 + n_above :]
         if before:
             title = next(text for row in before for cell in row if (text := _text(cell)))
             notices.append(lines_before_names(source, len(before), title[:40]))
-    if units:
-        notices.append(unit_row(source, units))
+        names = [_text(cell).strip() for cell in rows[0]]
+        sample = [[_text(cell) for cell in row] for row in rows[: 1 + SAMPLE_ROWS]]
+        names, units, n_above = find_header(source, sample, names, learned, notices)
+        rows = rows[1 + n_above :]
     kept = [i for i in range(width) if names[i] or any(row[i] is not None for row in rows)]
     columns = [[row[i] for row in rows] for i in kept]
     frame = table_of([names[i] for i in kept], columns, layout)

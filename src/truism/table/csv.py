@@ -9,11 +9,12 @@ the line where there is one.
 import codecs
 import csv
 import io
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 import pyarrow as pa
@@ -35,6 +36,7 @@ _SEPARATOR = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _ANNOTATIONS = ("#datatype", "#group", "#default")  # InfluxDB's, in any order
 _NUMERAL = re.compile(r"[<>]?[+\-−]?[€$£¥]?[+\-−]?(?:\d[\d.,'’]*|[.,]\d+)(?:[eE][+-]?\d+)?%?")
 _MAX_UNIT = 15
+_MAX_LINES = 2  # of names, below the first
 _SIGNS = frozenset("°%‰/³²µΩ")
 _UNIT = re.compile(
     r"[\[(]?(?:deg ?[CFK]?"
@@ -42,6 +44,8 @@ _UNIT = re.compile(
     r"|psi[ag]?|rpm|ppm|ppb|pH|NTU|C|F|K|h|hr|min|sec|d|cm|in|ft|gal|gpm|cfm|lbs?|m3|Nm3?|pcs|counts?"
     r"|mm2|cm2|m2|mmHg|inHg|dB|lx|lux|cd|mol|UTC|date|time|text|RN|TS)[\])]?"
 )
+_STAMP = re.compile(r"\d[\d:./T-]*")
+_BLANKS = re.compile(rb'("[^"\r\n]*")|[ \t]+')
 _BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 _LOOKS: dict[str, Callable[[str], bool]] = {
@@ -112,6 +116,18 @@ def see_csv(
     return dialect, tuple(notices)
 
 
+def transposed(file: BinaryIO, layout: Layout, learned: Reading) -> BinaryIO:
+    """Return a CSV file whose lines are the columns of another, divided by tabs."""
+    content = file.read()
+    encoding = _encoding(content[:_SAMPLE_BYTES], layout, learned)
+    text = content.decode(encoding, errors="replace").removeprefix("\ufeff")
+    delimiter = layout.delimiter or find_delimiter(text[:_SAMPLE_BYTES])
+    columns = itertools.zip_longest(*fields_of(text, delimiter), fillvalue="")
+    lines = io.StringIO(newline="")
+    csv.writer(lines, delimiter="\t").writerows(columns)
+    return io.BytesIO(lines.getvalue().encode(errors="replace"))
+
+
 def _see_dialect(
     source: str, text: str, encoding: str, layout: Layout, learned: Reading
 ) -> tuple[CsvDialect, list[Notice]]:
@@ -129,11 +145,11 @@ def _see_dialect(
     named = layout.header is not False
     names = _names(rows, layout.header, source, notices)
     annotated = bool(before) and before[0].fields[0] in _ANNOTATIONS and not names[0]
-    kept = names[annotated : len(names) - (not names[-1])]
-    check_names(renamed(kept, layout), _two_lines(rows, names))
-    units, n_above = find_units([row.fields for row in rows], names, learned) if named else ((), 0)
-    if units:
-        notices.append(unit_row(source, units))
+    units, n_above = tuple[str, ...](), 0
+    if named:
+        lines = [row.fields for row in rows]
+        names, units, n_above = find_header(source, lines, names, learned, notices)
+    check_names(renamed(names[annotated : len(names) - (not names[-1])], layout))
     body = rows[1 + n_above :] if named else rows
     if len(names) == 1 and layout.delimiter is None and not learned.columns:
         notices += _one_text(source, [row.fields[0].strip() for row in body])
@@ -145,10 +161,16 @@ def _see_dialect(
     return CsvDialect(encoding, delimiter, decimal, tuple(names), n_lines, units), notices
 
 
+def fields_of(text: str, delimiter: str) -> Any:
+    """Return the reader of the lines of a CSV text."""
+    text = squeezed(text.encode(errors="replace")).decode() if delimiter == " " else text
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
 def sample(text: str, delimiter: str) -> list[_Row]:
     """Return the first rows that are not empty."""
     rows = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = fields_of(text, delimiter)
     try:
         for fields in reader:
             if any(field.strip() for field in fields) or len(fields) > 1:
@@ -187,12 +209,13 @@ def find_delimiter(text: str) -> str:
         return sum(len(row.fields) == width for row in rows) / len(rows) if width > 1 else 0.0
 
     best = max(DELIMITERS, key=agreement)
-    if agreement(best) > 0:
-        return best
-    if agreement(" ") < 1:
-        return ","
-    fields = [field for row in sample(text, " ")[1:] for field in row.fields]
-    return " " if 2 * sum(map(is_number, fields)) > len(fields) else ","  # words have blanks, too
+    divides = agreement(best) > 0
+    if agreement(" ") == 1 and not (divides and best in text.lstrip().splitlines()[0]):
+        fields = [field for row in sample(text, " ")[1:] for field in row.fields]
+        hits = [is_number(field) or bool(_STAMP.fullmatch(field)) for field in fields]
+        if 2 * sum(hits) > len(hits):  # words have blanks, too; a comma may divide decimals
+            return " "
+    return best if divides else ","
 
 
 def _width(rows: Sequence[_Row]) -> int:
@@ -239,17 +262,6 @@ def _names(
     return [*names[: width - 1], ""]
 
 
-def _two_lines(rows: Sequence[_Row], names: Sequence[str]) -> str | None:
-    """Return what to do where the row below the names holds names too."""
-    below = [field.strip() for row in rows[1:2] for field in row.fields]
-    if len(below) != len(names) or len({*below}) < len(below) or not all(below):
-        return None
-    values = [field for row in rows[2:3] for field in row.fields]
-    if any(map(is_number, below)) or not any(map(is_number, values)):
-        return None
-    return "the line below holds names too: join the two lines into one."
-
-
 def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     """Return a notice if most lines, and not only a few different ones, seem to hold several values."""
     lines = [line for line in lines if line]
@@ -285,7 +297,61 @@ def _find_decimal(fields: Collection[str]) -> str | None:
     return "," if commas > points else "."
 
 
-# --- units ---
+# --- names and units ---
+
+
+def find_header(
+    source: str,
+    rows: Sequence[Sequence[str]],
+    names: list[str],
+    learned: Reading,
+    notices: list[Notice],
+) -> tuple[list[str], tuple[str, ...], int]:
+    """Return names, joined with those in lines below, units, and how many rows hold more of either."""
+    n_lines, joined = 0, names
+    units, n_above = find_units(rows, names, learned)
+    while not n_above and n_lines < _MAX_LINES and _are_names(rows[n_lines:], joined, learned):
+        joined, n_lines = join_names(joined, rows[n_lines + 1]), n_lines + 1
+        units, n_above = find_units(rows[n_lines:], joined, learned)
+    if n_lines:
+        text = f"{source}: {n_lines + 1} lines of names are joined, for instance to {joined[-1]!r}."
+        notices.append(Notice("names_joined", text))
+    if units:
+        notices.append(unit_row(source, units))
+    return joined, units, n_lines + n_above
+
+
+def join_names(names: Sequence[str], below: Sequence[str]) -> list[str]:
+    """Join two lines of names; what has no name above belongs to the name before it.
+
+    >>> join_names(["Time", "Pump", "", "Tank"], ["", "speed", "load", "level"])
+    ['Time', 'Pump speed', 'Pump load', 'Tank level']
+    """
+    above, joined = "", []
+    for name, more in zip(names, below, strict=True):
+        above = name or above
+        joined.append(f"{above} {more.strip()}".strip())
+    return joined
+
+
+def _are_names(rows: Sequence[Sequence[str]], names: Sequence[str], learned: Reading) -> bool:
+    """Return whether the row below the names holds names, too: earlier files say so, or the values."""
+    if len(rows) < 2 or len(rows[1]) != len(names):
+        return False
+    if learned.columns:
+        known = {column.name for column in learned.columns}
+        known |= {old for old, _ in learned.layout.renames}
+        n_known = [
+            sum(name in known for name in given) for given in (names, join_names(names, rows[1]))
+        ]
+        return n_known[1] > n_known[0]
+    below = [cell.strip() for cell in rows[1]]
+    numeric = [below[i] for i in range(len(below)) if _holds_numbers(rows[2:], i)]
+    if any(map(is_number, below)) or not numeric:
+        return False
+    words = len({*numeric}) > 1 and all(cell and not is_status(cell) for cell in numeric)
+    unfit = not all(names) or len({*names}) < len(names)
+    return words or (unfit and len({*join_names(names, below)}) == len(names))
 
 
 def find_units(
@@ -368,11 +434,11 @@ def read_blocks(
     """Read a CSV file as the texts in it, block by block; some columns, or all."""
     kept = [column for column in dialect.names if column] if names is None else list(names)
     words = [*MISSING, *missing]
-    file.seek(0)
+    text = _from_start(file, dialect)
     with _refusing(name, file, dialect):
         try:
             blocks = pa_csv.open_csv(
-                file,
+                text,
                 read_options=pa_csv.ReadOptions(
                     block_size=_BLOCK_BYTES,
                     encoding=dialect.encoding,
@@ -440,6 +506,45 @@ def _check_one_table(name: str, file: BinaryIO) -> None:
         above = above and annotated
 
 
+class Squeezed(io.RawIOBase):
+    """A file whose columns are divided by any number of blanks, as one divided by single blanks."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file, self._left = file, b""
+
+    def readable(self) -> bool:  # noqa: D102
+        return True
+
+    def readinto(self, buffer: Any) -> int:  # noqa: D102
+        if not self._left:
+            self._left = squeezed(b"".join(self._file.readlines(_SAMPLE_BYTES)))
+        taken, self._left = self._left[: len(buffer)], self._left[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def squeezed(lines: bytes) -> bytes:
+    r"""Take blanks off both ends of lines, and put one for several, but not within quotes.
+
+    >>> squeezed(b'  1.5\t 2  \r\n "a  b"  3')
+    b'1.5 2\r\n"a  b" 3'
+    """
+    if b'"' in lines:
+        lines = _BLANKS.sub(lambda match: match[1] or b" ", lines)
+    else:
+        lines = re.sub(rb"[ \t]+", b" ", lines)
+    return re.sub(rb"(?m)^ | (?=\r?$)", b"", lines)
+
+
+def _from_start(file: BinaryIO, dialect: CsvDialect) -> BinaryIO:
+    file.seek(0)
+    narrow = (
+        dialect.delimiter == " " and "16" not in dialect.encoding and "32" not in dialect.encoding
+    )
+    return io.BufferedReader(Squeezed(file)) if narrow else file
+
+
 def find_line(file: BinaryIO, dialect: CsvDialect, row: int) -> int:
     """Return the line in which a row begins; people count lines, and a row may span several."""
     lines = _rows(file, dialect)
@@ -451,8 +556,9 @@ def find_line(file: BinaryIO, dialect: CsvDialect, row: int) -> int:
 
 def _rows(file: BinaryIO, dialect: CsvDialect) -> Iterator[tuple[int, list[str]]]:
     """Yield each row below the names with the line in which it begins."""
-    file.seek(0)
-    text = io.TextIOWrapper(file, encoding=dialect.encoding, errors="replace", newline="")
+    text = io.TextIOWrapper(
+        _from_start(file, dialect), encoding=dialect.encoding, errors="replace", newline=""
+    )
     try:
         for _ in range(dialect.n_lines):
             text.readline()

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
 from truism.errors import ParameterError, TableError, did_you_mean, shorten
@@ -36,12 +37,21 @@ from truism.table.cells import (
     read_sqlite,
 )
 from truism.table.columns import Table, kind_of
-from truism.table.csv import CsvDialect, EmptyFileError, bare, find_line, read_blocks, see_csv
+from truism.table.csv import (
+    CsvDialect,
+    EmptyFileError,
+    bare,
+    find_line,
+    read_blocks,
+    see_csv,
+    transposed,
+)
 from truism.table.frames import as_table
 from truism.table.historian import looks_long, pivot
 from truism.table.layouts import (
     DAYS,
     EPOCHS,
+    STYLES,
     ColumnReading,
     Layout,
     Reading,
@@ -52,7 +62,7 @@ from truism.table.layouts import (
 from truism.table.notices import Notice
 from truism.table.texts import BadCell, cast, find_sentinels, read_columns, without_values
 from truism.table.timelines import examine, find_axis
-from truism.table.times import read_instants
+from truism.table.times import may_read, read_instants
 from truism.table.totals import Ends, totals_by_sum, totals_by_word
 from truism.table.words import says_time
 
@@ -90,6 +100,7 @@ class _Parsed(msgspec.Struct, frozen=True, eq=False):
     notices: tuple[Notice, ...] = ()
     units: dict[str, str] = {}  # by the names in the file, where a row below the names holds them
     sizes: tuple[int, ...] | None = None  # of its groups of rows, if it says them
+    has_lines: bool = False  # whether each row is a line, or some, of the file
 
 
 class Part(msgspec.Struct, frozen=True, eq=False):
@@ -109,7 +120,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
 
     def line_of(self, row: int) -> int | None:
         """Return the line of a row, None where the file has no lines."""
-        if self.file.dialect is None:
+        if self.file.dialect is None or not self.file.has_lines:
             return None
         with _opened(self.place, self.content) as file:
             return find_line(file, self.file.dialect, self.first + row)
@@ -386,26 +397,21 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
     merged = layout if learned is None else layout.over(learned.layout)
     name, magic = name_of(place), file.read(256)
     file.seek(0)
-    if magic.startswith(b"PAR1"):
-        return _parse_parquet(file)
-    if magic.startswith(b"ARROW1"):
-        return _parse_arrow(file)
-    if magic.startswith(b"FEA1"):
-        import pyarrow.feather
-
-        return _held(pyarrow.feather.read_table(file))
-    if magic.startswith(b"\xff\xff\xff\xff"):
-        return _held(pa.ipc.open_stream(file).read_all())
     if magic.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         sheet = read_sheet(name, file, merged, learned or Reading())
         held = _held(sheet.frame)
         return msgspec.structs.replace(held, notices=sheet.notices, units=sheet.units)
-    if magic.startswith(SQLITE_MAGIC):
-        return _held(read_sqlite(name, _own_file(place, file), merged))
-    if magic[8:12] == DUCKDB_MAGIC:
-        return _held(read_duckdb(name, _own_file(place, file), merged))
-    if looks_like_json(magic):
-        return _held(read_json(name, file, merged))
+    typed = _parse_typed(place, file, magic, merged)
+    if typed is not None and merged.transpose:
+        raise TableError(
+            f"{name} is neither CSV nor a spreadsheet, so its lines cannot be columns.",
+            see=("transpose",),
+        )
+    if typed is not None:
+        return typed
+    if merged.transpose:
+        file = transposed(file, layout, learned or Reading())
+        layout = msgspec.structs.replace(layout, delimiter="\t", encoding="utf-8")
     # Later CSV files may be written differently from earlier ones.
     signs = {sign: getattr(layout, sign) for sign in ("delimiter", "decimal", "encoding")}
     dialect, notices = see_csv(
@@ -417,7 +423,28 @@ def _parse(place: str, file: BinaryIO, layout: Layout, learned: Reading | None) 
 
     units = dict(zip(dialect.names, dialect.units, strict=True)) if dialect.units else {}
     schema = pa.schema([(name, pa.string()) for name in dialect.names if name])
-    return _Parsed(schema, read, dialect, notices, units)
+    has_lines = not merged.transpose
+    return _Parsed(schema, read, dialect, notices, units, has_lines=has_lines)
+
+
+def _parse_typed(place: str, file: BinaryIO, magic: bytes, layout: Layout) -> _Parsed | None:
+    """Open a file whose columns have names and types of their own; None if it is none."""
+    name = name_of(place)
+    if magic.startswith(b"PAR1"):
+        return _parse_parquet(file)
+    if magic.startswith(b"ARROW1"):
+        return _parse_arrow(file)
+    if magic.startswith(b"FEA1"):
+        import pyarrow.feather
+
+        return _held(pyarrow.feather.read_table(file))
+    if magic.startswith(b"\xff\xff\xff\xff"):
+        return _held(pa.ipc.open_stream(file).read_all())
+    if magic.startswith(SQLITE_MAGIC):
+        return _held(read_sqlite(name, _own_file(place, file), layout))
+    if magic[8:12] == DUCKDB_MAGIC:
+        return _held(read_duckdb(name, _own_file(place, file), layout))
+    return _held(read_json(name, file, layout)) if looks_like_json(magic) else None
 
 
 def _held(frame: pa.Table) -> _Parsed:
@@ -831,7 +858,24 @@ def _hints(table: Table, layout: Layout) -> list[Notice]:
         long = looks_long(table)
         if long is not None:
             hints.append(long)
+    if not layout.transpose and _looks_transposed(table, layout):
+        text = (
+            "Each line seems to hold all values of one variable, and each column those of one row."
+        )
+        hints.append(Notice("transposed", text, doubtful=True, see=("transpose",)))
     return hints
+
+
+def _looks_transposed(table: Table, layout: Layout) -> bool:
+    """Return whether names stand in the first column, and times or numbers in more columns than rows."""
+    first, *others = table.columns
+    wide = len(others) > 2 * table.n_rows and all(column.kind == "number" for column in others)
+    if layout.header is False:
+        return wide and first.kind == "number"
+    if first.kind != "text" or len(np.unique(first.present)) < max(table.n_rows, 2):
+        return False
+    names = pa.array([column.name for column in others], pa.string())
+    return wide or (len(names) > 2 and any(may_read(names, style, 1.0) for style in STYLES))
 
 
 def _cell_error(cell: BadCell, parts: Sequence[Part], layout: Layout, closed: bool) -> TableError:

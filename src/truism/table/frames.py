@@ -159,7 +159,7 @@ def _check_names(names: Sequence[Any]) -> None:
                 f"Column names must be valid Unicode, got {name!r}.",
                 "they were probably read with a wrong encoding.",
             )
-    check_names(names, "rename or drop it.", apart=False)
+    check_names(names, "rename or drop it.")
 
 
 _UNREADABLE = (pa.ArrowException, OverflowError, UnicodeError)

@@ -79,6 +79,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     time_format: str | None = None
     # the zone of times that name none, such as ``Europe/Vienna``; times are shown in it as well
     zone: str | None = None
+    transpose: bool | None = None  # whether lines are columns
     # which part of a spreadsheet or database
     sheet: str | None = None
     table: str | None = None
@@ -239,8 +240,8 @@ def _check_format(style: str | None) -> None:
         raise ParameterError.of("time_format", constraint, style, hint)
 
 
-def check_names(names: Sequence[str], hint: str | None = None, *, apart: bool = True) -> None:
-    """Refuse names that are empty or occur twice; of files also those that differ by case or blanks."""
+def check_names(names: Sequence[str], hint: str | None = None) -> None:
+    """Refuse names that are empty or occur twice."""
     for position, name in enumerate(names):
         if not name.strip():
             raise TableError(
@@ -260,15 +261,6 @@ def check_names(names: Sequence[str], hint: str | None = None, *, apart: bool = 
             hint or "rename or drop one of them.",
             see=("header",),
         )
-    seen: dict[str, str] = {}
-    for name in names if apart else ():
-        other = seen.setdefault("".join(name.split()).casefold(), name)
-        if other != name:
-            raise TableError(
-                f"Column names must differ by more than case and blanks, got {other!r} and {name!r}.",
-                "rename or drop one of them.",
-                see=("rename",),
-            )
 
 
 def renamed(names: Sequence[str], layout: Layout) -> list[str]:
