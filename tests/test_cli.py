@@ -1,5 +1,6 @@
 """Every command, whole output: standard output, standard error and exit code apart."""
 
+import datetime
 import json
 import os
 import pty
@@ -1234,3 +1235,37 @@ a line, --top 0 all.
     )
     out, _, _ = run("rules", "m.truism.json", "--about", "level")
     assert "oqyvmynp" in out
+
+
+def test_counters_of_a_server_are_learned_as_changes_and_resets_are_no_incident(place):
+    rng = np.random.default_rng(3)
+    busy = np.round(50 + 30 * np.sin(np.arange(3000) / 40) + rng.normal(0, 4, 3000))
+    columns = {
+        "user": 40_000 + np.cumsum(busy),
+        "idle": 9_000 + np.cumsum(100 - busy.clip(0, 99)),
+        "forks": np.cumsum(rng.random(3000) < 0.02),
+        "last_pid": 300 + np.cumsum(rng.integers(0, 40, 3000)) % 32_000,
+        "load": (busy / 50 + rng.normal(0, 0.2, 3000)).round(2),
+    }
+
+    def write(place, rows, since=0):
+        first = datetime.datetime(2026, 3, 1)
+        lines = []
+        for row in range(*rows):
+            counts = [
+                values[row] - (values[since] if 0 < since <= row and name != "load" else 0)
+                for name, values in columns.items()
+            ]
+            time = first + datetime.timedelta(seconds=row)
+            lines.append(",".join([str(time), *map(str, counts)]))
+        Path(place).write_text("\n".join([",".join(["time", *columns]), *lines]) + "\n")
+
+    write("train.csv", (0, 2000))
+    out = run("learn", "train.csv", "-o", "m.json")[0]
+    assert all(f"Δ{name}" in out for name in ("user", "idle", "forks", "last_pid"))
+    found = []
+    for since in (0, 2500):
+        write("later.csv", (2000, 3000), since)
+        out = run("check", "later.csv", "-m", "m.json", "--format", "json")[0]
+        found.append([(one["start"], one["summary"]) for one in json.loads(out)["incidents"]])
+    assert found[0] == found[1]

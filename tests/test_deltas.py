@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from strategies import finite
 from truism.errors import SchemaError, TableError
-from truism.table.deltas import Stretch, delta_name, with_deltas
+from truism.table.deltas import Stretch, delta_name, last_values, with_deltas
 from truism.table.frames import as_table
 
 
@@ -122,3 +122,19 @@ def test_changes_stay_within_runs_and_go_on_from_what_was_before():
     runs = [Stretch(np.array([0, 2]), {"x": 0.5}), Stretch(np.array([1, 3]))]
     changes = with_deltas(table, ["x"], runs).columns[1]
     assert [changes.cell(row) for row in range(4)] == [0.5, None, 1.0, 20.0]
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=30), st.integers(0, 30))
+def test_a_meter_that_falls_goes_on_as_in_the_row_before(values, cut):
+    expected = list[float | None]()
+    for change in deltas(values):
+        fell = change is not None and change < 0
+        expected.append(expected[-1] if fell else change)
+    found, before = list[float | None](), dict[str, float]()
+    for part in (values[:cut], values[cut:]):  # however rows are divided
+        if part:
+            rows = np.arange(len(part))
+            table = with_deltas(as_table({"X": part}), ["X"], [Stretch(rows, before)], {"X"})
+            found += [table.columns[1].cell(row) for row in rows]
+            before = last_values(table, ["X", "ΔX"], {"": rows})[""]
+    assert found == expected

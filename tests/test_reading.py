@@ -685,6 +685,27 @@ def test_counters_are_known_by_how_they_grow():
     )
 
 
+def test_a_counter_may_grow_seldom_and_be_reset_where_rows_are_in_order_of_time():
+    rng = np.random.default_rng(0)
+    seldom = np.cumsum(rng.random(2000) < 0.01)
+    assert find_counter(column(seldom)) is None  # the rows may be sorted by it
+    assert find_counter(column(seldom), in_order=True).counts == "amounts"
+    assert find_counter(column(seldom[:900]), in_order=True) is None
+    energy = np.cumsum(rng.random(2000).round(2)).round(2)
+    assert find_counter(column(energy), in_order=True).counts == "amounts"
+    reset = np.concatenate([energy[:1200], energy[1200:] - energy[1200]])
+    assert (
+        "grow, but for once, over 2,000 rows" in find_counter(column(reset), in_order=True).reason
+    )
+    corrected = energy.copy()
+    corrected[700] -= 0.5  # as Linux's count of idle time
+    assert find_counter(column(corrected), in_order=True).counts == "amounts"
+    filled = 500 + np.arange(2000) % 700  # a tank that is never empty
+    assert find_counter(column(filled), in_order=True) is None
+    noise = rng.normal(size=2000)
+    assert find_counter(column(noise), in_order=True) is None
+
+
 def test_a_look_says_what_would_become_of_each_column():
     text = "time,id,level,note\n" + "".join(
         f"2014-03-01 00:{i:02},{i * 3},{'Bad' if i == 7 else i / 4},{'on' if i % 2 else 'off'}\n"

@@ -17,7 +17,13 @@ from truism.errors import ParameterError, TableError, did_you_mean, shorten
 from truism.model.schema import Categorical, LeftOut, Numeric, Scalar, Schema, Variable
 from truism.model.settings import Settings
 from truism.table.columns import NOUNS, Column, Table, numbers
-from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
+from truism.table.counters import (
+    MAX_STATES,
+    Counter,
+    are_in_order,
+    find_counter,
+    reason_to_leave_out,
+)
 from truism.table.deltas import delta_name
 from truism.table.distinct import distinct
 from truism.table.timelines import find_axis
@@ -70,6 +76,7 @@ def _infer(table: Table, settings: Settings) -> tuple[Schema, list[str]]:
         time = _time_axis(table, [column for column in columns if column.name not in ignore])
     if settings.by is not None:
         _check_by(table, settings.by, time)
+    in_order = are_in_order(next((c for c in columns if c.name == time), None))
     variables: list[Variable] = []
     left_out: list[LeftOut] = []
     meters: list[str] = []
@@ -81,8 +88,9 @@ def _infer(table: Table, settings: Settings) -> tuple[Schema, list[str]]:
         forced = name in categorical or name in continuous
         reason = "ignored on request" if name in ignore else roles.get(name)
         reason = reason or _reason_to_leave_out(column, forced)
-        if reason is None and not forced and is_meter(column):
-            reason = _reason_for_change(column, table)
+        counter = None if forced or reason else find_counter(column, in_order=in_order)
+        if counter is not None and counter.counts == "amounts":
+            reason = _reason_for_change(counter, table)
             meters += [name] if delta_name(name) not in table.names else []
         if reason is not None:
             left_out.append(LeftOut(name, reason))
@@ -197,11 +205,9 @@ def _reason_to_leave_out(column: Column, forced: bool) -> str | None:
     return reason_to_leave_out(column) if unreadable else None
 
 
-def _reason_for_change(column: Column, table: Table) -> str:
+def _reason_for_change(counter: Counter, table: Table) -> str:
     """Return why the change of a meter is learned instead of its value."""
-    counter = find_counter(column)
-    assert counter is not None
-    change = delta_name(column.name)
+    change = delta_name(counter.column)
     if change in table.names:
         return f"{counter.reason}; its change {change!r} is a column already"
     return f"{counter.reason}; its change {change!r} is learned instead"

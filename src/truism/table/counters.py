@@ -5,21 +5,25 @@ says nothing about the process and is left out. A meter (a totaliser, an energy 
 how much it grew: its change is what counts.
 """
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from truism.table.columns import Column
+from truism.table.notices import times
 from truism.table.words import says_counter, words_in
 
 MAX_STATES = 5  # numbers with at most this many distinct values are states
 MAX_DISTINCT_TEXT = 0.95  # text with a larger part of distinct values identifies rows
 MIN_ROWS = 1_000  # of growing, to be a counter by its values alone
 MIN_NAMED_ROWS = 20  # where a whole word of the name says id, counter or total
-_UP = 0.5  # part of the steps that must grow
+_UP = 0.5  # part of the steps that must grow where nothing says that rows are in order
 _UP_NAMED = 0.1
 _MIN_UPS = 10
+_FALLS = 0.001  # part of the steps that may fall: counters are reset, or corrected by a little
+_RESET = 0.1  # part of the count that is left at most
 
 
 class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True):
@@ -31,27 +35,40 @@ class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
     ]  # a running number is left out; of a meter, the change is taken
     n_rows: int  # over how many it grew
     named: bool  # whether a word of its name helped
+    n_falls: int = 0  # how often it was reset
+    whole: bool = True  # whether it counts in whole numbers
 
     @property
     def reason(self) -> str:
         """Why it is treated so, to follow its name."""
-        what = "running numbers" if self.counts == "rows" else "a counter"
+        what = "running numbers:" if self.counts == "rows" else "a counter:"
+        what += " whole" * self.whole
         named = ", and its name says so" if self.named else ""
-        return f"{what}: whole numbers that only grow over {self.n_rows:,} rows{named}"
+        grow = "only grow" if not self.n_falls else f"grow, but for {times(self.n_falls)},"
+        return f"{what} numbers that {grow} over {self.n_rows:,} rows{named}"
 
     def __str__(self) -> str:
         does = "is left out" if self.counts == "rows" else "is taken as its change from row to row"
         return f"Column {self.column!r} {does}: it holds {self.reason}."
 
 
-def is_meter(column: Column) -> bool:
+def is_meter(column: Column, *, in_order: bool = False) -> bool:
     """Return whether what a column says is by how much it grew."""
-    counter = find_counter(column)
+    counter = find_counter(column, in_order=in_order)
     return counter is not None and counter.counts == "amounts"
 
 
-def find_counter(column: Column) -> Counter | None:
+def are_in_order(axis: Column | None) -> bool:
+    """Return whether rows follow each other in time, so that what never falls is not merely sorted."""
+    if axis is None or axis.kind != "time":
+        return False
+    return bool((np.diff(axis.present.astype(np.int64)) >= 0).all())
+
+
+def find_counter(column: Column, *, in_order: bool = False) -> Counter | None:
     """Return what a column counts, None where it is an ordinary column.
+
+    Where rows are `in_order` of time, it may grow seldom, and have decimals.
 
     >>> from truism.table.frames import as_table
     >>> find_counter(as_table({"x": list(range(0, 4000, 2))}).columns[0]).counts
@@ -64,25 +81,32 @@ def find_counter(column: Column) -> Counter | None:
     named = says_counter(column.name)
     if len(values) < (MIN_NAMED_ROWS if named else MIN_ROWS):
         return None
-    first = values[:MIN_ROWS]
-    if (first[1:] < first[:-1]).any():
+    if (_steps(values[:MIN_ROWS]) < 0).sum() > max(_FALLS * MIN_ROWS, 1):
         return None
-    if values.dtype.kind == "f" and not (np.isfinite(values).all() and (values % 1 == 0).all()):
+    whole = values.dtype.kind != "f" or bool((values % 1 == 0).all())
+    if not np.isfinite(values).all() or not (whole or in_order):
         return None
-    if values.dtype.kind == "u":
-        values = values.astype(np.float64)
-    steps = np.diff(values)
-    if (steps < 0).any():
+    steps = _steps(values)
+    ups, fallen = steps[steps > 0], np.flatnonzero(steps < 0)
+    if len(fallen) > _FALLS * len(steps) or len(ups) < (MAX_STATES if in_order else _MIN_UPS):
         return None
-    ups = steps[steps > 0]
-    if len(ups) < _MIN_UPS or len(ups) < (_UP_NAMED if named else _UP) * len(steps):
+    reset = values[fallen + 1] <= _RESET * values[fallen]
+    if not (reset | (-steps[fallen] <= ups.max())).all():
+        return None
+    if not in_order and len(ups) < (_UP_NAMED if named else _UP) * len(steps):
         return None
     # Most steps of a running number are its smallest; an id may skip what it likes.
     running = len(ups) == len(steps) and (
         float(np.median(ups)) == float(ups.min()) or "id" in words_in(column.name)
     )
-    needed_name = len(values) < MIN_ROWS or len(ups) < _UP * len(steps)
-    return Counter(column.name, "rows" if running else "amounts", len(values), needed_name)
+    needed_name = len(values) < MIN_ROWS or (not in_order and len(ups) < _UP * len(steps))
+    what: Literal["rows", "amounts"] = "rows" if running else "amounts"
+    return Counter(column.name, what, len(values), needed_name, len(fallen), whole)
+
+
+def _steps(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the differences of neighbours, also of numbers without a sign."""
+    return np.diff(values.astype(np.float64) if values.dtype.kind == "u" else values)
 
 
 def reason_to_leave_out(column: Column) -> str | None:

@@ -5,7 +5,7 @@ have the next row, so it is the previous one here.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -51,11 +51,15 @@ def last_values(
 
 
 def with_deltas(
-    table: Table, variables: Sequence[str], runs: Sequence[Stretch] | None = None
+    table: Table,
+    variables: Sequence[str],
+    runs: Sequence[Stretch] | None = None,
+    meters: Collection[str] = (),
 ) -> Table:
     """Add the change since the previous row of some numeric columns.
 
     A row without a previous one has no change, and any change from or to a missing value is missing.
+    A meter that falls was reset: there, its change is that of the row before.
 
     >>> from truism.table.frames import as_table
     >>> table = with_deltas(as_table({"level": [1.0, 3.0, 2.5]}), ["level"])
@@ -78,18 +82,23 @@ def with_deltas(
             raise fault.error(variable)
         if column_of[variable].kind not in ("number", "empty"):
             raise SchemaError(f"Column {variable!r} must hold numbers for its change to be taken.")
-        added.append(_delta(column_of[variable], runs or [Stretch(np.arange(table.n_rows))]))
+        stretches = runs or [Stretch(np.arange(table.n_rows))]
+        added.append(_delta(column_of[variable], stretches, is_meter=variable in meters))
     return Table((*table.columns, *added), table.n_rows)
 
 
-def _delta(column: Column, runs: Sequence[Stretch]) -> Column:
-    values = numbers(column)
+def _delta(column: Column, runs: Sequence[Stretch], *, is_meter: bool) -> Column:
+    values, name = numbers(column), delta_name(column.name)
     change = np.full(len(values), np.nan)
     for run in runs:
         now = values[run.rows]
         first = run.before.get(column.name, np.nan)
-        change[run.rows] = _differences(np.concatenate([[first], now])[: len(now)], now)
-    return Column(delta_name(column.name), "number", change, np.isnan(change))
+        steps = _differences(np.concatenate([[first], now])[: len(now)], now)
+        if is_meter and (fell := steps < 0).any():
+            latest = np.maximum.accumulate(np.where(fell, 0, np.arange(1, len(steps) + 1)))
+            steps = np.concatenate([[run.before.get(name, np.nan)], steps])[latest]
+        change[run.rows] = steps
+    return Column(name, "number", change, np.isnan(change))
 
 
 def _differences(before: NDArray[np.float64], now: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from truism.table.columns import Column, Table, kind_of
-from truism.table.counters import MAX_STATES, find_counter, is_meter, reason_to_leave_out
+from truism.table.counters import MAX_STATES, are_in_order, find_counter, reason_to_leave_out
 from truism.table.layouts import ColumnReading, Kind, Reading
 from truism.table.notices import Notice
 from truism.table.timelines import find_axis, why_alone
@@ -82,8 +82,9 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
     readings = reading.column_of()
     axis = reading.axis if reading.axis in table.names else find_axis(table.columns)
     chosen = {axis, *reading.layout.states}
+    in_order = are_in_order(table.column_of().get(axis or ""))
     columns = tuple(
-        _look_at(column, readings.get(column.name), notices, column.name in chosen)
+        _look_at(column, readings.get(column.name), notices, column.name in chosen, in_order)
         for column in table.columns
     )
     alone = why_alone(table, axis)
@@ -93,11 +94,15 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
 
 
 def _look_at(
-    column: Column, reading: ColumnReading | None, notices: tuple[Notice, ...], chosen: bool
+    column: Column,
+    reading: ColumnReading | None,
+    notices: tuple[Notice, ...],
+    chosen: bool,
+    in_order: bool,
 ) -> ColumnLook:
     reading = reading or ColumnReading(column.name, kind_of(column))
     low, high, bins = _histogram(column)
-    counter = find_counter(column)
+    counter = None if chosen else find_counter(column, in_order=in_order)
     readable = column.kind not in ("empty", "other", "faulty")
     return ColumnLook(
         name=column.name,
@@ -114,7 +119,7 @@ def _look_at(
         words=reading.words,
         oddities=tuple(notice for notice in notices if column.name in notice.columns),
         left_out=None if chosen else reason_to_leave_out(column),
-        change=None if chosen or counter is None or not is_meter(column) else counter.reason,
+        change=counter.reason if counter is not None and counter.counts == "amounts" else None,
     )
 
 
