@@ -151,7 +151,14 @@ class Checker:
         refuse_text_for_numbers(self.model.schema, table)
         if not self.model.derived:
             return table
-        return with_deltas(table, self.model.derived, list(self._runs(table, before)))
+        runs = list(self._runs(table, before))
+        return with_deltas(table, self.model.derived, runs, self._meters)
+
+    @property
+    def _meters(self) -> tuple[str, ...]:
+        """The variables of which only the change is one."""
+        names = self.model.schema.names
+        return tuple(name for name in self.model.derived if name not in names)
 
     def _runs(self, table: Table, before: Following | None) -> Iterator[Stretch]:
         """Yield rows that follow each other; where a past counts, a gap in time divides them."""
@@ -182,7 +189,8 @@ class Checker:
         """
         if not self.model.derived:
             return after
-        latest = last_values(table, self.model.derived, self.series_in(table))
+        names = (*self.model.derived, *map(delta_name, self._meters))
+        latest = last_values(table, names, self.series_in(table))
         previous = {**({} if before is None else before.previous), **latest}
         return msgspec.structs.replace(after, previous=previous)
 

@@ -16,7 +16,7 @@ import msgspec
 from truism.errors import TableError
 from truism.score.past import rows_by_series
 from truism.table.columns import Table, join_tables
-from truism.table.deltas import LastValues, Stretch, last_values, with_deltas
+from truism.table.deltas import LastValues, Stretch, delta_name, last_values, with_deltas
 from truism.table.files import Files, RowGroups, read_batches
 from truism.table.layouts import Reading
 from truism.work import Advance, Progress, stand_still
@@ -72,6 +72,7 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     changing: tuple[str, ...] = ()
     by: str | None = None
     latest: LastValues = {}
+    meters: tuple[str, ...] = ()
 
     def batches(self, frame: Any = None) -> Iterator[tuple[Table, int]]:
         """Read batches with the numbers of their first rows."""
@@ -81,8 +82,10 @@ class Job(msgspec.Struct, frozen=True, eq=False):
                 continue
             rows_of = rows_by_series(self.by, table) if self.changing else {}
             runs = [Stretch(rows, latest.get(name, {})) for name, rows in rows_of.items()]
-            yield with_deltas(table, self.changing, runs), self.first + n_read
-            latest = {**latest, **last_values(table, self.changing, rows_of)}
+            changed = with_deltas(table, self.changing, runs, self.meters)
+            yield changed, self.first + n_read
+            names = (*self.changing, *map(delta_name, self.meters))
+            latest = {**latest, **last_values(changed, names, rows_of)}
             n_read += table.n_rows
         if n_read != self.n_rows:
             raise TableError(
@@ -168,7 +171,9 @@ class Batches(msgspec.Struct, frozen=True, eq=False):
         """Return all rows as one table."""
         return join_tables(self._merged(_alone, n_jobs))
 
-    def with_changes(self, variables: Sequence[str], by: str | None) -> "Batches":
+    def with_changes(
+        self, variables: Sequence[str], by: str | None, meters: Sequence[str] = ()
+    ) -> "Batches":
         """Add the change since the previous row of some columns, in each series."""
         changing, latest, ends = tuple(variables), dict[str, dict[str, float]](), []
         if len(self.jobs) > 1:
@@ -177,7 +182,8 @@ class Batches(msgspec.Struct, frozen=True, eq=False):
         for job in self.jobs:
             while ends and ends[0][0] < job.first:
                 latest = {**latest, **ends.pop(0)[1]}
-            jobs.append(msgspec.structs.replace(job, changing=changing, by=by, latest=latest))
+            changes = {"changing": changing, "by": by, "latest": latest, "meters": tuple(meters)}
+            jobs.append(msgspec.structs.replace(job, **changes))
         return Batches(tuple(jobs), self.run)
 
 

@@ -171,7 +171,7 @@ def _take_all(rows: Table | Batches, gone: Rows, how: _How) -> _Drawn:
     if derived:
         series = rows_by_series(how.settings.by, whole).values()
         runs = [Stretch(run) for of_one in series for run in _without(of_one, gone)]
-        table = with_deltas(whole, derived, runs)
+        table = with_deltas(whole, derived, runs, {*derived} - {*schema.names})
         table = table.take(left) if len(gone) else table
         schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])
     return Drawn(table.n_rows, table, hash_table(table)), schema, derived
@@ -185,7 +185,8 @@ def _draw(rows: Table | Batches, how: _How) -> _Drawn:
     drawn = draw(batches, *how_to_draw)
     schema, derived = find_changing(drawn.kept, how.settings, how.delta, shuffled=how.shuffled)
     if derived:
-        drawn = draw(batches.with_changes(derived, how.settings.by), *how_to_draw)
+        meters = [name for name in derived if name not in schema.names]
+        drawn = draw(batches.with_changes(derived, how.settings.by, meters), *how_to_draw)
         kept = drawn.kept.columns
         schema = infer_added(schema, kept[len(kept) - len(derived) :])
     return drawn, exact_schema(schema, drawn, how.settings.categorical), derived

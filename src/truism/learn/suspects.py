@@ -72,7 +72,7 @@ def suspect(
         return _nothing(table, schema)
     if derived:
         runs = [Stretch(rows) for rows in rows_by_series(settings.by, table).values()]
-        table = with_deltas(table, derived, runs)
+        table = with_deltas(table, derived, runs, {*derived} - {*schema.names})
     as_found = _as_found(schema, derived, settings)
     series = find_series(table, schema, settings, delta=delta)
     doubts = (
