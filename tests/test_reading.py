@@ -704,6 +704,8 @@ def test_a_counter_may_grow_seldom_and_be_reset_where_rows_are_in_order_of_time(
     assert find_counter(column(filled), in_order=True) is None
     noise = rng.normal(size=2000)
     assert find_counter(column(noise), in_order=True) is None
+    pump = np.isin(np.arange(9000) // 100, range(3, 80, 11)).astype(float)  # on seven times
+    assert find_counter(column(pump), in_order=True) is None
 
 
 def test_a_look_says_what_would_become_of_each_column():

@@ -23,6 +23,7 @@ _UP = 0.5  # part of the steps that must grow where nothing says that rows are i
 _UP_NAMED = 0.1
 _MIN_UPS = 10
 _FALLS = 0.001  # part of the steps that may fall: counters are reset, or corrected by a little
+_FALLS_OF_UPS = 0.1  # falls for each step that grows, at most: a pump that seldom runs counts nothing
 _RESET = 0.1  # part of the count that is left at most
 
 
@@ -88,7 +89,9 @@ def find_counter(column: Column, *, in_order: bool = False) -> Counter | None:
         return None
     steps = _steps(values)
     ups, fallen = steps[steps > 0], np.flatnonzero(steps < 0)
-    if len(fallen) > _FALLS * len(steps) or len(ups) < (MAX_STATES if in_order else _MIN_UPS):
+    if len(fallen) > min(_FALLS * len(steps), _FALLS_OF_UPS * len(ups)):
+        return None
+    if len(ups) < (MAX_STATES if in_order else _MIN_UPS):
         return None
     reset = values[fallen + 1] <= _RESET * values[fallen]
     if not (reset | (-steps[fallen] <= ups.max())).all():
