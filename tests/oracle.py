@@ -521,12 +521,15 @@ class Followed:
         starts = [each["start"] for each in self.standing if i in each["members"]]
         return min(starts) if starts else None
 
+    def settled(self, i):
+        since = self.since(i)
+        steady = 0 < self.stray[i] <= 2 * self.memory.stray[i]
+        return since is not None and self.n - since >= self.horizon and steady
+
     def excess(self, points):
         parts, self.leaps = [], [False for _ in self.every]
         for i in self.every:
-            since = self.since(i)
-            steady = 0 < self.stray[i] <= 2 * self.memory.stray[i]
-            if since is not None and self.n - since >= self.horizon and steady:
+            if self.settled(i):
                 far = max(abs(self.near[i] - self.place[i]) - 2 * self.stray[i], 0.0)
                 way = min(far / max(abs(self.place[i]), 3.0), 1.0)
                 self.leaps[i] = far > 0
@@ -555,6 +558,7 @@ class Followed:
         return {
             "onset": self.n,
             "frozen": list(self.reference),
+            "stood": [self.settled(i) and self.place[i] != 0 for i in self.every],
             "highest": list(nothing),
             "blame": list(nothing),
             "slow": False,
@@ -585,12 +589,14 @@ class Followed:
                     event["blame"][i] += parts[i]
             lasting = math.sqrt((1 + self.memory.weight) * points[i])
             far = max(lasting - frozen, 0.0) ** 2
-            if unfolds and self.leaps[i]:
+            if unfolds and event["stood"][i]:
+                far = parts[i]
+            elif unfolds and self.leaps[i]:
                 far = max(far, parts[i])
             self.far[i] = far
         least = self.NAMED * max(event["blame"])
         main = [far for i, far in self.far.items() if event["blame"][i] >= least]
-        return sum(main) > self.threshold
+        return sum(main) > self.threshold * (self.DRIFTED if event["slow"] else 1)
 
     def take(self, points, differences):
         is_open = self.active is not None or bool(self.standing)
@@ -637,14 +643,19 @@ class Followed:
                 drift = [max(self.reference[i] - event["frozen"][i], 0) for i in event["members"]]
                 level = max(level, sum(each**2 for each in drift))
             if level > low:
-                if self.add(event, points, parts, unfolds=False) or event["slow"]:
+                if self.add(event, points, parts, unfolds=False):
                     event["last"] = self.n
                     self.quote(event)
             elif self.n - event["last"] > self.gap:
                 self.standing.remove(event)
                 self.ended.append(event)
-                for i in event["members"] if not event["slow"] else ():
-                    self.reference[i] = min(self.reference[i], event["frozen"][i])
+                for i in event["members"]:
+                    if not event["slow"]:
+                        self.reference[i] = min(self.reference[i], event["frozen"][i])
+                    for other in (self.rising, self.active, *self.standing):
+                        if other is not None:
+                            frozen = other["frozen"]
+                            frozen[i] = min(frozen[i], self.reference[i])
         if self.active is None:
             free = [i for i in self.every if self.since(i) is None]
             drift = [0.0 for _ in self.every]

@@ -136,7 +136,8 @@ def test_a_variable_with_a_small_share_is_not_in_the_sentence():
         (
             None,
             True,
-            "Since 3 Aug 04:00:30 P_J280 read 12 instead of at most 9; 214 rows so far.",
+            "Since 3 Aug 04:00:30 P_J280 is unlike training (first 12 instead of at most 9); "
+            "214 rows so far.",
         ),
     ],
 )
@@ -152,13 +153,23 @@ def test_a_shift_says_since_when_and_how_far(offset, ongoing, said):
             30.0,
             "lies 30 higher than in such rows of training",
         ),
-        (850.0, -200.0, "read 850 instead of at most 807"),
+        (
+            850.0,
+            -200.0,
+            "is unlike training (first 850 instead of at most 807, now 200 lower than in such rows of "
+            "training)",
+        ),
         (
             300.0,
             -200.0,
             "lies 200 lower than in such rows of training",
         ),
-        (300.0, 30.0, "read 300 instead of at least 381"),
+        (
+            300.0,
+            30.0,
+            "is unlike training (first 300 instead of at least 381, now 30 higher than in such rows of "
+            "training)",
+        ),
     ],
 )
 def test_a_mean_does_not_tell_of_a_value_that_was_worst_on_the_other_side(found, offset, said):
@@ -177,7 +188,7 @@ def test_a_shift_says_since_when_of_each():
     )
     assert story([first, course("b", 0.3, 8643)], "shift", ongoing=True) == (
         "Since 3 Aug 04:00:30 a lies 1 higher than in such rows of training; "
-        "since 4 Aug 04:00:30 b read 12 instead of at most 9; 214 rows so far."
+        "since 4 Aug 04:00:30 b is unlike training (first 12 instead of at most 9); 214 rows so far."
     )
 
 

@@ -353,7 +353,7 @@ class Check:
         self._limits = limits
         self.following = checker.leave(table, found.following, before)
         self._n_anomalous += int((found.excess > limits.threshold).sum())
-        self._odd += count_odd(model, table)
+        self._odd += count_odd(model, table, checker.scorer.tolerance)
         ended = [event for event in found.events if not event.is_open and self._is_shown(event)]
         self._end(ended)
         self._keep(table, found.marks, before.n_rows, ended)

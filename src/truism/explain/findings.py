@@ -16,7 +16,7 @@ from truism.explain.incidents import Incident
 from truism.explain.listings import Incidents, in_units
 from truism.explain.patterns import Patterns
 from truism.explain.words import When, say_when
-from truism.incidents.events import NEVER, Event, by_story
+from truism.incidents.events import Event, by_story
 from truism.incidents.following import Following
 from truism.model.model import Model
 from truism.model.predicates import format_number, quote_name
@@ -24,6 +24,7 @@ from truism.model.schema import Numeric
 from truism.model.wording import Printed, count, lasting, percent, visible
 from truism.score.alignment import UNSEEN, align, codes, time_column
 from truism.score.contexts import FLOOR
+from truism.score.evidence import Tolerance
 from truism.score.past import NO_TIME, Latest, decimals_of, decimals_up_to, rows_by_series, times_in
 from truism.table.columns import Table, numbers
 from truism.table.labels import Labels, compare
@@ -138,9 +139,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
     model = shifts.scorer.model
     variable, memory, words = model.schema.variables[i], model.memory, model.words
     assert memory is not None
-    row = int(event.since[i])
-    row = event.first if row == NEVER else row
-    time = shifts.stamp(row).time
+    row, time = shifts.onset(event, i)
     bar, reference = sqrt(model.threshold), float(state.present[event.series].reference[i])
     cost: float | None = max((reference + bar) / (memory.usual[i] + bar), 1.0)
     offset = in_units(variable, float(event.offsets[i]))
@@ -153,6 +152,8 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
         so = "faults begin incidents as before"
     if event.stood[i] and event.dead[i] >= event.last:
         off, so, cost = "dead", "not judged until it moves", None
+    elif isinstance(variable, Numeric) and variable.has_spread and not event.n_known[i]:
+        off, so, cost = "missing", "not judged until it is back", None
     when = f"since {'before the first row' if event.is_older(row) else say_when(row, time)}"
     heading = words.heading(variable.name)
     return Differing(
@@ -334,16 +335,17 @@ def _by_story(findings: Findings) -> list[tuple[Incidents, int, Event]]:
 def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int]:
     """Return what to put on a screen, each with words about others like it, and how many more there are.
 
-    Of incidents that are alike only the first is shown, unless all are asked for by 0. Lasting changes
-    that stood before these rows are shown elsewhere: by variable.
+    Of incidents that are alike only the gravest is shown, unless all are asked for by 0, and likewise of
+    lasting changes that are over. Those that stood before these rows are shown elsewhere, by variable.
     """
     before = findings.state.n_rows - findings.n_rows
     groups = dict[object, list[tuple[Incidents, int, Event]]]()
     for place in _by_story(findings):
         event = place[-1]
-        if event.kind == "incident":
-            groups.setdefault(event.likeness if n else place[1], []).append(place)
-        elif event.first >= before or not event.is_open:
+        if event.kind == "incident" or not event.is_open:
+            alike = event.kind, event.likeness if n else place[1]
+            groups.setdefault(alike, []).append(place)
+        elif event.first >= before:
             groups[event.series, event.start] = [place]
     shown = []
     for (incidents, at, event), *others in list(groups.values())[: n or None]:
@@ -354,17 +356,17 @@ def to_show(findings: Findings, n: int) -> tuple[list[tuple[Incident, str]], int
 
 def _say_alike(incidents: Incidents, first: int, rows: Sequence[int]) -> str:
     """Say how often there were others like an incident, and when they began."""
-    times = [incidents.stamp(row).time for row in rows]
-    when = [say_when(row, time) for row, time in zip(rows, times, strict=True)]
-    rest = f" and {len(when) - N_NAMED:,} others" if len(when) > N_NAMED else ""
-    steps = np.diff(sorted((first, *rows)))
+    all_rows = sorted((first, *rows))
+    times = {row: incidents.stamp(row).time for row in all_rows}
+    when = [say_when(row, times[row]) for row in rows]
+    steps = np.diff(all_rows)
     every = ""
     if len(rows) >= N_NAMED and np.ptp(steps) <= REGULAR * np.median(steps):
         every = f", about every {np.median(steps):.0f} rows"
-        moments = [time for time in times if isinstance(time, datetime)]
+        moments = [time for time in times.values() if isinstance(time, datetime)]
         if len(moments) == len(times):
             every = f", {_say_regular(moments)}"
-    return f"{len(when):,} more like it{every}: {', '.join(when[:N_NAMED])}{rest}"
+    return f"{len(when):,} more like it{every}: {listed(when)}"
 
 
 def _say_regular(times: Sequence[datetime]) -> str:
@@ -444,14 +446,19 @@ def find_coarser(model: Model, table: Table) -> tuple[str, ...]:
     return tuple(coarser)
 
 
-def count_odd(model: Model, table: Table) -> NDArray[np.int64]:
-    """Count for each variable the numbers outside its range of training, or the states never seen."""
+def count_odd(model: Model, table: Table, tolerance: Tolerance | None) -> NDArray[np.int64]:
+    """Count for each variable the numbers outside its range of training, or the states never seen.
+
+    What was accepted does not count.
+    """
     columns, _ = align(model.schema, table)
-    counts = []
-    for variable, column in zip(model.schema.variables, columns, strict=True):
+    odd = np.zeros((table.n_rows, len(columns)), np.bool_)
+    for i, (variable, column) in enumerate(zip(model.schema.variables, columns, strict=True)):
         if isinstance(variable, Numeric):
             values = numbers(column)
-            counts.append(int(((values < variable.low) | (values > variable.high)).sum()))
+            odd[:, i] = (values < variable.low) | (values > variable.high)
         else:
-            counts.append(int((codes(variable, column) == UNSEEN).sum()))
-    return np.array(counts, np.int64)
+            odd[:, i] = codes(variable, column) == UNSEEN
+    if tolerance is not None:
+        odd &= ~tolerance.muted(tolerance.find(table))
+    return np.asarray(odd.sum(axis=0))

@@ -211,7 +211,7 @@ def course_of(
     kind: Kind,
 ) -> Course:
     """Choose what to tell of a variable: how it began, or what was worst where nothing tells that."""
-    first = None if isinstance(worst, Dead) else first
+    first = worst if isinstance(worst, Dead) else first
     if blame.since is not None and (kind == "shift" or first is not None):
         return Course(blame, worst, blame.since, blame.began, first or worst)
     return Course(blame, worst, row, time, worst)
@@ -289,7 +289,7 @@ def _changes(courses: Sequence[Course], incident: Incident, legend: Legend) -> I
     for row, group in itertools.groupby(courses, key=lambda course: course.row):
         parts = []
         for course in group:
-            parts.append(_lies(course, verb, than, legend))
+            parts.append(_lies(course, verb, than, incident.ongoing, legend))
             than = "" if _leans(course) else than
         when = say_when(row, course.time, before)
         if incident.is_older and row == courses[0].row:
@@ -298,14 +298,21 @@ def _changes(courses: Sequence[Course], incident: Incident, legend: Legend) -> I
         until, before = "", course.time
 
 
-def _lies(course: Course, verb: str, than: str, legend: Legend) -> str:
-    """Say how far a variable of a lasting change lies off."""
+def _lies(course: Course, verb: str, than: str, is_now: bool, legend: Legend) -> str:
+    """Say how far a variable of a lasting change lies off, or how it began to be off."""
     blame = course.blame
-    if not _leans(course) or blame.offset is None:
+    if isinstance(course.worst, Dead):
         return join([_state(course, legend)])
-    side = "higher" if blame.offset > 0 else "lower"
-    size = format_number(abs(blame.offset)) + legend.after(blame.variable)
-    return f"{legend.name(blame.variable)} {verb} {size} {side}{than}"
+    off = ""
+    if blame.offset is not None:
+        side = "higher" if blame.offset > 0 else "lower"
+        off = f"{format_number(abs(blame.offset))}{legend.after(blame.variable)} {side}{than}"
+    if off and _leans(course):
+        return f"{legend.name(blame.variable)} {verb} {off}"
+    statement = _state(course, legend)
+    then = f"first {statement.rest}{statement.condition}"
+    then += f", {'now' if is_now else 'on average'} {off}" if off else ""
+    return f"{statement.name} {'is' if is_now else 'was'} unlike training ({then})"
 
 
 def _leans(course: Course) -> bool:

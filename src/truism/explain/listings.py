@@ -4,6 +4,7 @@
 that are not looked at cost nothing.
 """
 
+import datetime
 import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,7 @@ from truism.model.schema import Numeric, Variable
 from truism.model.wording import Printed
 from truism.score.scorer import Scorer
 from truism.table.columns import Table
+from truism.table.times import Moment
 
 GUILTY = 0.5  # share of the most blamed variable's blame: those with more are most to blame
 _LATER = np.iinfo(np.int64).max
@@ -189,7 +191,7 @@ class Incidents(Listing[Incident]):
             seconds=seconds_between(started, ended),
             n_rows=event.n_rows,
             is_older=self._has_past and any(map(event.is_older, main.tolist())),
-            nth=1 + int(event.led[event.blame.argmax()]),
+            nth=event.nth,
             again=self._again(event),
             spared=say_spared(accepted, event.n_rows),
             accepted=accepted,
@@ -231,7 +233,7 @@ class Incidents(Listing[Incident]):
             if row != event.peak:
                 place = {"row": row, "when": None if time is None else say_when(row, time)}
             if since != NEVER:
-                place |= {"since": since, "began": self.stamp(since).time}
+                place |= dict(zip(("since", "began"), self.onset(event, i), strict=True))
             blamed_for = blame(
                 *(self.scorer, name, float(shares[i]), float(event.parts[i]), clues, suspects),
                 offset=in_units(model.schema.variables[i], float(offsets[i])),
@@ -244,6 +246,21 @@ class Incidents(Listing[Incident]):
             if since == NEVER and event.kind == "shift":
                 row, time = event.first, self.stamp(event.first).time
             yield course_of(blamed_for, clues[0], row, time, first, event.kind)
+
+    def onset(self, event: Event, i: int) -> tuple[int, Moment | None]:
+        """Return in which row a variable of an event began to deviate, and when.
+
+        What is dead began to be so before that could be known, and before the rows that are kept.
+        """
+        row, n_rows = int(event.since[i]), int(event.stood[i])
+        if not n_rows:
+            row = event.first if row == NEVER else row
+            return row, self.stamp(row).time
+        row, series = int(event.dead[i]), self.scorer.model.series
+        time, step = self.stamp(row).time, None if series is None else series.step
+        if isinstance(time, datetime.datetime) and step is not None:
+            time -= datetime.timedelta(seconds=(n_rows - 1) * step)
+        return row - n_rows + 1, time
 
     def _moved(self, event: Event, i: int, telling: _Telling | None) -> tuple[Moved, ...]:
         """Say where a number of a row would be had it stayed where it stood before the event."""

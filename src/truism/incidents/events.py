@@ -114,7 +114,7 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
         rows would be; 0 for others.
     place
         Where numbers of a standing event are now, in standard deviations from where training rows
-        would be.
+        would be; 0 for those that stray farther than that.
     silences
         What does not count because it was accepted, by the acceptance's id.
 
@@ -165,6 +165,12 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
         return self.series, main, bool(self.above[main] > self.below[main]), bool(self.stood[main])
 
     @property
+    def nth(self) -> int:
+        """Which of the events led by its main variable it is; a way back is counted with none."""
+        main = self.blame.argmax()
+        return 1 if self.lately[main] else 1 + int(self.led[main])
+
+    @property
     def is_open(self) -> bool:
         """Whether the next row may belong to it."""
         return self.phase in (ACTIVE, STANDING)
@@ -183,10 +189,11 @@ class Event(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
         leaning, straying = self.above - self.below, self.above + self.below
         aside = (straying > 0) & (np.abs(leaning) >= ASIDE * straying)
         aside &= 2 * self.n_known >= self.n_rows
-        mean = leaning / np.maximum(self.n_known, 1)
+        mean = np.where(aside, leaning / np.maximum(self.n_known, 1), np.nan)
         if self.is_open and self.place is not None:
-            mean = np.where(self.member > 0, self.place, mean)
-        return np.where(aside, mean, np.nan)
+            place = np.where(self.place, self.place, np.nan)
+            mean = np.where(self.member > 0, place, mean)
+        return mean
 
     @property
     def telling_rows(self) -> set[int]:

@@ -289,7 +289,8 @@ class Ready:
             )
             if done == kernels.UNKNOWN:
                 return None
-            found = room.events(self.limits, levels.place.copy())
+            leans = np.abs(levels.place) > levels.stray
+            found = room.events(self.limits, np.where(leans, levels.place, 0.0))
             ended += [each for each in found if each.phase == ENDED]
             events = [each for each in found if each.phase != ENDED]
         present = SeriesState(*clock.tolist(), **levels._asdict())

@@ -174,7 +174,9 @@ def add(k, t, n, run, excess, moved, limits, far, events):
         if limits.has_past:
             d = max(sqrt(far[i] * limits.weight) - events.values[k, FROZEN, i], 0.0)
             far[i] = d * d
-            if moved[i] and not stands:
+            if events.values[k, LATELY, i] and not stands:
+                far[i] = excess[i]  # it had stood elsewhere: only its move counts
+            elif moved[i] and not stands:
                 far[i] = max(far[i], excess[i])
         if unfolds:
             events.values[k, BLAME, i] += excess[i] if limits.has_past else far[i]
@@ -190,7 +192,8 @@ def add(k, t, n, run, excess, moved, limits, far, events):
     for i in range(excess.size):
         if events.values[k, BLAME, i] >= least:
             beyond += far[i]
-    return not limits.has_past or beyond > limits.threshold
+    bar = limits.threshold * (DRIFTED if events.counts[k, IS_SLOW] else 1.0)
+    return not limits.has_past or beyond > bar
 
 
 @inner
@@ -244,13 +247,19 @@ def stand(k, levels, scales, events):
 def leave(k, levels, events):
     """End an event: references are what they were before it, unless it was slow."""
     events.counts[k, PHASE] = ENDED
-    levels.led[main_of(k, events)] += 1
+    main = main_of(k, events)
+    if not events.values[k, LATELY, main]:  # a way back is no fault of its own
+        levels.led[main] += 1
     for i in range(levels.standing.size):
         if events.numbers[k, MEMBER, i]:
             levels.standing[i] = NEVER
             if not events.counts[k, IS_SLOW]:
                 levels.reference[i] = min(levels.reference[i], events.values[k, FROZEN, i])
             for other in range(events.counts.shape[0]):
+                if events.counts[other, PHASE] in (RISING, ACTIVE, STANDING):
+                    # What began meanwhile must not raise the reference again when it ends.
+                    frozen = min(events.values[other, FROZEN, i], levels.reference[i])
+                    events.values[other, FROZEN, i] = frozen
                 if events.counts[other, PHASE] == STANDING and events.numbers[other, MEMBER, i]:
                     start = events.counts[other, START]
                     if levels.standing[i] == NEVER or start < levels.standing[i]:
@@ -404,7 +413,7 @@ def follow(done, run, scales, limits, levels, clock, events, total):
                     continue
                 if n - events.counts[k, START] < limits.horizon:
                     clock[2] = n
-            deviates = n == events.counts[k, START] or events.counts[k, IS_SLOW]
+            deviates = n == events.counts[k, START]
             if limits.has_past or height > threshold:
                 deviates |= add(k, t, n, run, excess, moved, limits, far, events)
             if deviates and (phase == STANDING or (phase == ACTIVE and height > threshold)):

@@ -23,7 +23,7 @@ from truism.score.weighed import Weighed
 from truism.table.columns import Table
 
 Verdict = Literal["fresh", "drifting", "stale"]
-Remedy = Literal["none", "look", "accept", "calibrate", "learn"]
+Remedy = Literal["none", "look", "repair", "accept", "calibrate", "learn"]
 Kind = Literal["reported", "incidents", "contradicted", "unseen", "outside", "absent", "coarser"]
 
 LIMITS: dict[Kind, tuple[float, float]] = {
@@ -57,9 +57,10 @@ class Status(Printed, msgspec.Struct, frozen=True):
     verdict: Verdict  # ``"fresh"``, ``"drifting"`` or ``"stale"``
     signs: tuple[Sign, ...]  # why, gravest first
     n_rows: int  # the rows that were looked at
-    # what to do: nothing, look at the table, accept a lasting change, calibrate, or learn again
+    # what to do: nothing, look at the table, repair a sensor, accept a lasting change, calibrate, or
+    # learn again
     remedy: Remedy = "none"
-    # when the newest lasting change began, and its id
+    # when the newest lasting change began that has not returned, and its id
     since: str | None = None
     change: str | None = None
     n_older: int | None = None  # how many training rows are older than that; None without a change
@@ -107,6 +108,11 @@ def say_remedy(status: Status) -> str:
             return "none needed" if status.verdict == "fresh" else "look at the variables above"
         case "look":
             return f"look at how the rows were exported; if that is meant to stay, {learn}"
+        case "repair":
+            names = _silent(status.differing)
+            return (
+                f"see why {', '.join(names)} {'is' if len(names) == 1 else 'are'} not read any more"
+            )
         case "accept":
             named = "" if status.change is None else f" (--shift {status.change})"
             return f"accept the lasting change if it is meant to stay{named}, or {learn}"
@@ -165,13 +171,15 @@ class Survey:
             key=lambda sign: (rank[sign.verdict], -sign.size / max(LIMITS[sign.kind][0], 1e-9)),
         )
         verdict = unusual[0].verdict if unusual else "fresh"
+        if verdict == "fresh" and findings.differing:
+            verdict = "drifting"
         if verdict == "stale" and findings.is_clean and not self._absent:
             verdict = "drifting"  # what is stale is not clean
         return Status(
             verdict,
             tuple(unusual),
             self.n_rows,
-            _remedy(verdict, unusual, since),
+            _remedy(verdict, unusual, since, findings.differing),
             since,
             change,
             None if change is None else model.rules.n_rows,
@@ -187,10 +195,14 @@ def _sign(
     return Sign(kind, variable, size, verdict, since, text)
 
 
-def _remedy(verdict: Verdict, signs: list[Sign], since: str | None) -> Remedy:
+def _remedy(
+    verdict: Verdict, signs: list[Sign], since: str | None, differing: Sequence[Differing]
+) -> Remedy:
     kinds = {sign.kind for sign in signs if sign.verdict == verdict}
     if verdict == "fresh":
         return "none"
+    if _silent(differing):
+        return "repair"
     if kinds & {"absent", "coarser", "unseen"}:
         return "look"
     if kinds <= {"reported", "incidents"}:
@@ -198,9 +210,14 @@ def _remedy(verdict: Verdict, signs: list[Sign], since: str | None) -> Remedy:
     return "learn" if verdict == "stale" else "accept" if since is not None else "none"
 
 
+def _silent(differing: Sequence[Differing]) -> list[str]:
+    """Return the variables that are dead or missing, and so are not judged."""
+    return [change.heading for change in differing if change.cost is None]
+
+
 def _newest(findings: Findings) -> tuple[str | None, str | None]:
-    """Return when the newest lasting change began, and its id."""
-    shifts = list(findings.shifts)
+    """Return when the newest lasting change began that has not returned, and its id."""
+    shifts = [shift for shift in findings.shifts if shift.stands]
     if not shifts:
         return None, None
     last = max(shifts, key=lambda shift: shift.start)

@@ -23,7 +23,9 @@ _UP = 0.5  # part of the steps that must grow where nothing says that rows are i
 _UP_NAMED = 0.1
 _MIN_UPS = 10
 _FALLS = 0.001  # part of the steps that may fall: counters are reset, or corrected by a little
-_FALLS_OF_UPS = 0.1  # falls for each step that grows, at most: a pump that seldom runs counts nothing
+_FALLS_OF_UPS = (
+    0.1  # falls for each step that grows, at most: a pump that seldom runs counts nothing
+)
 _RESET = 0.1  # part of the count that is left at most
 
 
