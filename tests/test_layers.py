@@ -53,7 +53,7 @@ FENCES = {
 }
 # What a model uses of tables: values of how one was read, and files written whole or not at all.
 NEAR_VALUES = {"table.layouts", "table.notices", "table.atomic", "table.versioned"}
-COMPILED = ("learn.kernels.", "score.kernels.", "incidents.kernels")
+COMPILED = ("learn.kernels.", "score.kernels.", "incidents.kernels", "incidents.phases")
 CORE = ("model", "score", "incidents", "explain", "learn", "review")
 MAY_OPEN = {"score.kernels.compiling"}
 

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -12,9 +11,7 @@ from truism.arrays import Floats, Rows
 from truism.incidents.deviations import Judge, added, differences, own_variables
 from truism.incidents.events import (
     ENDED,
-    FREE,
     RISING,
-    STANDING,
     Event,
     Limits,
     SeriesState,
@@ -164,63 +161,8 @@ class Run(msgspec.Struct, frozen=True, eq=False):
     anew: NDArray[np.bool_]
 
 
-class Room:
-    """Events as arrays, with room for more, as the compiled loop changes them."""
-
-    MORE = 16
-
-    def __init__(self, series: str, events: Sequence[Event], n_variables: int) -> None:
-        from truism.incidents import kernels  # only series load the compiler
-
-        self.series, self._before, size = series, [*events], len(events) + self.MORE
-        self._fields = kernels.COUNTS, kernels.HEIGHTS, kernels.VALUES, kernels.NUMBERS
-        self.arrays = kernels.Events(
-            np.zeros((size, len(kernels.COUNTS)), np.int64),
-            np.zeros((size, len(kernels.HEIGHTS))),
-            np.zeros((size, len(kernels.VALUES), n_variables)),
-            np.zeros((size, len(kernels.NUMBERS), n_variables), np.int64),
-        )
-        for array, names in zip(self.arrays, self._fields, strict=True):
-            for k, event in enumerate(events):
-                for place, name in enumerate(names):
-                    array[k, place] = getattr(event, name)
-
-    def events(self, limits: Limits, place: Floats) -> list[Event]:
-        """Return the events, those that have ended included."""
-        events = []
-        for k in np.flatnonzero(self.arrays.counts[:, 0] != FREE).tolist():
-            facts: dict[str, Any] = {}
-            for array, names in zip(self.arrays, self._fields, strict=True):
-                values = array[k].tolist() if array.ndim == 2 else array[k].copy()
-                facts |= zip(names, values, strict=True)
-            slow = bool(facts.pop("is_slow"))
-            lasts = facts["latest"] - facts["start"] >= limits.unfolding
-            events.append(
-                Event(
-                    self.series,
-                    **facts,
-                    is_slow=slow,
-                    kind="shift" if limits.lookback and (lasts or slow) else "incident",
-                    place=place if facts["phase"] == STANDING else None,
-                    silences=self._before[k].silences if k < len(self._before) else {},
-                )
-            )
-        return events
-
-
 class Ready:
-    """Limits and scales, ready for the compiled loop.
-
-    Parameters
-    ----------
-    limits
-        What is unusual.
-    memory
-        How earlier rows count; None if every row is judged by itself.
-    n_variables
-        How many variables there are.
-
-    """
+    """Limits and scales, ready for the compiled loop."""
 
     def __init__(self, limits: Limits, memory: Memory | None, n_variables: int) -> None:
         from truism.incidents import kernels  # only series load the compiler
@@ -243,67 +185,20 @@ class Ready:
     def follow(
         self, name: str, before: SeriesState, run: Run, apart: Floats | None
     ) -> tuple[SeriesState, list[Event], Floats] | None:
-        """Follow consecutive rows of one series.
+        """Follow consecutive rows of one series: what to keep, what happened, the excess of each row.
 
-        Parameters
-        ----------
-        name, before
-            The series, and what was kept of it.
-        run
-            The rows.
-        apart
-            How far numbers lie from those of such training rows.
-
-        Returns
-        -------
-        present, events, excess
-            What to keep, what happened, and the excess of each row; None if it must be known how far
-            numbers lie off, because something is an alarm.
-
+        `apart` is how far numbers lie from those of such training rows; the result is None if that must
+        be known, because something is an alarm.
         """
-        from truism.incidents import kernels  # only series load the compiler
+        from truism.incidents.phases import Course
 
-        n_variables, events = run.points.shape[1], list(before.events)
-        levels = kernels.Levels(*(getattr(before, name).copy() for name in kernels.Levels._fields))
-        clock = np.array([before.n_rows, before.story, before.storied])
-        rows = kernels.Block(
-            run.rows,
-            *map(
-                np.ascontiguousarray,
-                (
-                    run.points,
-                    run.evidence,
-                    np.empty((0, n_variables)) if apart is None else apart,
-                    run.dead,
-                    run.lasting,
-                    run.known,
-                    run.anew,
-                ),
-            ),
-        )
-        excess, ended, done = np.empty(len(run.rows)), list[Event](), 0
-        while done < len(run.rows):
-            room = Room(name, events, n_variables)
-            done = kernels.follow(
-                done, rows, self.scales, self.numbers, levels, clock, room.arrays, excess
-            )
-            if done == kernels.UNKNOWN:
-                return None
-            leans = np.abs(levels.place) > levels.stray
-            found = room.events(self.limits, np.where(leans, levels.place, 0.0))
-            ended += [each for each in found if each.phase == ENDED]
-            events = [each for each in found if each.phase != ENDED]
-        present = SeriesState(*clock.tolist(), **levels._asdict())
-        return present, [*ended, *events], excess
-
-    def strays(self, apart: Floats) -> Floats:
-        """Return how far each number is on average from where it has been lately, in consecutive rows."""
-        from truism.incidents import kernels  # only series load the compiler
-
-        levels = kernels.Levels(*np.zeros((6, apart.shape[1])))
-        rate = 1 / self.limits.horizon
-        found = kernels.strays(np.ascontiguousarray(apart), rate, self.numbers, levels)
-        return np.asarray(found)
+        course = Course(name, before, self.numbers, self.scales)
+        apart = np.empty((0, run.points.shape[1])) if apart is None else apart
+        of_values = (run.points, run.evidence, apart, run.dead, run.lasting, run.known, run.anew)
+        excess = course.follow(run.rows, *map(np.ascontiguousarray, of_values))
+        if excess is None:
+            return None
+        return course.state(), [*course.ended, *course.events], excess
 
 
 class Follower:

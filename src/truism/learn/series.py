@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from truism.arrays import Floats, Rows
 from truism.errors import ParameterError
-from truism.incidents.events import HORIZON, Limits
-from truism.incidents.following import Ready, calm_excess
+from truism.incidents.events import HORIZON
+from truism.incidents.following import calm_excess
 from truism.incidents.rates import fit_tail, four_digits
 from truism.learn.holdout import (
     N_BLOCKS,
@@ -36,7 +36,7 @@ from truism.model.series import LOOKBACK, RARE, Memory, Series, Tail
 from truism.model.settings import Settings
 from truism.score.alignment import codes
 from truism.score.evidence import RARITY_WEIGHT, find_grave, lift
-from truism.score.past import TIMES, Timeline, lay_out, no_past, recall, stretches_of
+from truism.score.past import TIMES, Timeline, lay_out, no_past, recall, share_of, stretches_of
 from truism.score.weighed import sum_of_rows
 from truism.table.columns import Column, Table, numbers
 from truism.table.deltas import DELTA
@@ -187,15 +187,21 @@ def _highest(held: _Draft, lookback: int, points: Floats, usual: Floats) -> Floa
     """Return the highest that references rise in held-out rows."""
     from truism.incidents import kernels
 
-    rate = 1 / (HORIZON * lookback)
-    found = [kernels.highest(points[rows], held.known[rows], rate, usual) for rows in held.runs]
-    return np.asarray(np.maximum.reduce(found))
+    found = usual.copy()
+    for rows in held.runs:
+        rate = 1 / (HORIZON * lookback)
+        kernels.highest(points[rows], held.known[rows], rate, usual.copy(), found)
+    return found
 
 
 def _stray(held: _Draft, memory: Memory) -> Floats:
     """Return how far numbers usually are from where they have been lately."""
-    ready = Ready(Limits(np.inf, 0, memory.lookback), memory, len(memory.usual))
-    found = [ready.strays(held.apart[rows]) for rows in held.runs]
+    from truism.incidents import kernels
+
+    found = np.empty((len(held.runs), len(memory.usual)))
+    for rows, of_run in zip(held.runs, found, strict=True):
+        rate, nearness = 1 / (HORIZON * memory.lookback), share_of(memory.lookback)
+        kernels.strays(held.apart[rows], rate, nearness, of_run)
     return np.asarray(np.average(found, axis=0, weights=[len(rows) for rows in held.runs]))
 
 
