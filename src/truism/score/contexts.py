@@ -27,6 +27,7 @@ TAIL = 10.0  # how slowly evidence grows: z²/2 for small distances, logarithmic
 PSEUDO_COUNT = 0.3
 OWN_SHARE = 0.6  # share of the surprise without any context that is not counted again
 FLOOR, SHRINKAGE = 0.05, 3.0  # a leaf's spread is at least 5 % of the variable's; 3 rows of prior
+_WORDS = 128  # of 64 rows each, that go through a tree together
 _ROWS = 256  # so many at a time leave their logarithms in the processor's cache
 
 
@@ -49,9 +50,9 @@ class Leaves:
     def find(self, true: Words, n_rows: int) -> NDArray[np.uint8]:
         """Return the leaf of every context and row, given in which rows each split holds."""
         leaves = np.empty((self.n_trees, 8 * n_words(n_rows)), np.uint64)
-        kernels.contexts.find_leaves(
-            true, self._nodes, self._ends, self._leaf_of, self._n_digits, leaves
-        )
+        room = np.empty((256 + self._n_digits, _WORDS), np.uint64)
+        trees = self._nodes, self._ends, self._leaf_of
+        kernels.contexts.find_leaves(true, *trees, room[:256], room[256:], leaves)
         return np.ascontiguousarray(leaves.view(np.uint8)[:, :n_rows])
 
 
@@ -234,17 +235,23 @@ class LeafProfiles:
         of_numbers, of_states = zip(self._times, self._places, strict=True)
         found = np.empty((len(self._reader.schema.variables), len(standard)))
         tables = self._firsts, self._scales, self._shifts
+        n_sixes = max(-(-len(leaves) // 6), 1)
+        at = np.full((min(_ROWS, len(standard)), 6 * n_sixes), self._firsts[-1])
+        sixes = np.empty((n_sixes, standard.shape[1]), np.float32)
+        room = at, sixes, sixes.view(np.int32)
         for first in range(0, len(standard), _ROWS):
             shape = min(_ROWS, len(standard) - first), standard.shape[1]
             products, powers = np.empty((2, *shape), np.float32), np.empty(shape, np.int32)
-            rows = leaves, *tables, standard, first
-            kernels.contexts.multiply_surprise(*rows, np.float32(TAIL), products, powers)
+            rows = leaves, *tables, standard, first, np.float32(TAIL)
+            kernels.contexts.multiply_surprise(*rows, *room, products, powers)
             np.log(products, out=products)
             weights = (TAIL + 1) / 2, np.float32(own_share), unit
             kernels.contexts.add_surprise(products, powers, *weights, *of_numbers, first, found)
-        judges = self._firsts, self._judges, self._ends_of_judges, self._evidence
+        judges = self._firsts, self._judges, self._ends_of_judges
+        of_rows = np.empty(len(standard), np.int64), np.empty(len(standard), np.float32)
         kernels.contexts.add_evidence(
-            leaves, *judges, classes, self._offsets, unit, *of_states, found
+            *(leaves, *judges, self._evidence.ravel(), self._evidence.shape[1], classes),
+            *(self._offsets, unit, *of_states, *of_rows, found),
         )
         return found.T
 

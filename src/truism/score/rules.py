@@ -203,8 +203,8 @@ class Rulebook:
             flat += [(*unit, position_of[predicate]) for unit in units[predicate]]
             self.consequents.append(Consequent(predicate, owners, own))
         table = np.array(flat, np.int64).reshape(-1, 4)
-        self.rule_of, self._antecedent_of = table[:, 0], table[:, 1]
-        self.counts, self._consequent_of = table[:, 2].astype(np.float64), table[:, 3]
+        self.rule_of, self.counts = table[:, 0], table[:, 2].astype(np.float64)
+        self._units = np.ascontiguousarray(table[:, [1, 3]].T)
 
     @functools.cached_property
     def worths(self) -> NDArray[np.float64]:
@@ -226,7 +226,7 @@ class Rulebook:
     @functools.cached_property
     def _strongest_first(self) -> Rows:
         """The unit rules of each consequent, those first that are worth most."""
-        return np.lexsort((-self.worths, self._consequent_of))
+        return np.lexsort((-self.worths, self._units[1]))
 
     @functools.cached_property
     def owners(self) -> NDArray[np.int64]:
@@ -244,13 +244,18 @@ class Rulebook:
         consequent only the rule that is worth most counts if `strongest`.
         """
         order = self._strongest_first if strongest else np.arange(len(self.counts))
-        rules = self._antecedents, self._antecedent_of, self._consequent_of, order
-        units, rows = kernels.rules.list_broken(true, false, *rules, strongest)
+        rules = self._antecedents, self._units, order, strongest
+        room = np.empty((len(self._antecedents) + 1, true.shape[1]), np.uint64)
+        found, n_found = np.empty((2, 0), np.int64), 512 * true.shape[1]  # eight for each row
+        while n_found > found.shape[1]:
+            found = np.empty((2, n_found), np.int64)
+            n_found = kernels.rules.list_broken(true, false, *rules, room[1:], room[0], found)
+        units, rows = found[:, :n_found]
         return units, rows
 
     def by_consequent(self, units: Rows, rows: Rows) -> Iterator[tuple[Consequent, Rows, Rows]]:
         """Yield the consequents of broken unit rules, and the unit rules and rows of each."""
-        starts = np.flatnonzero(np.diff(self._consequent_of[units], prepend=-1))
+        starts = np.flatnonzero(np.diff(self._units[1][units], prepend=-1))
         firsts = [consequent.units.start for consequent in self.consequents]
         places = np.searchsorted(firsts, units[starts], "right") - 1
         ends = itertools.pairwise([*starts, len(units)])

@@ -129,7 +129,7 @@ class Truths:
             set_ends.append(len(sets))
             atom += 1 + len(parts[state.name])
         self._parts = np.array(sorted(laid), np.int64).reshape(-1, 4).T.copy()
-        self._cuts = np.array(cuts, np.float64)
+        self._cuts, self._n_atoms = np.array(cuts, np.float64), atom
         self._ends = np.array(cut_ends, np.int64), np.array(set_ends, np.int64)
         # Two more columns than states: the negative codes of unseen and missing values.
         n_codes = 2 + max((len(each.values) for each in states), default=0)
@@ -154,9 +154,10 @@ class Truths:
             places = np.array(self._numbers, np.int64), np.array(self._states, np.int64)
         of_numbers, of_states = (np.stack(each) for each in zip(places, self._ends, strict=True))
         true, false = np.empty((2, self.n_predicates, n_words(n_rows)), np.uint64)
+        atoms = np.zeros((self._n_atoms, n_words(n_rows)), np.uint64)
         kernels.truths.evaluate(
             *(values, of_numbers, self._cuts, states, of_states, self._members, MISSING),
-            *(self._parts, true, false),
+            *(self._parts, atoms, true, false),
         )
         return true, false
 

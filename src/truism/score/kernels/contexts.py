@@ -11,7 +11,6 @@ import numpy as np
 from truism.score.kernels.compiling import inner, jit
 
 _TILE = 32  # rows of a table that is turned around, so that what is read and written stays near
-_WORDS = 128  # of 64 rows each, that go through a tree together
 _EVERY_ROW = np.uint64(0xFFFFFFFFFFFFFFFF)
 _EACH_BYTE = np.uint64(0x0101010101010101)
 _BIT_OF_EACH = np.uint64(0x8040201008040201)
@@ -28,48 +27,40 @@ def spread(byte):
     return ((apart + _ALL_BUT_HIGHEST) >> np.uint64(7)) & _EACH_BYTE
 
 
-@inner
-def note_leaf(rows, leaf, digits):
-    """Note the binary digits of a leaf's number, in the rows that fall into it."""
-    for digit in range(digits.shape[0]):
-        if leaf >> digit & 1:
-            for w in range(rows.size):
-                digits[digit, w] |= rows[w]
-
-
 @jit
-def find_leaves(true, trees, ends, leaf_of, n_digits, found):
+def find_leaves(true, trees, ends, leaf_of, waiting, digits, found):
     """Walk many rows at a time through each tree, and assemble the numbers of their leaves from digits.
 
     `ends` is where each tree ends, `leaf_of` a leaf's number, or -1; a node comes before those below
-    it, and those of rows that satisfy its split before the others. `found` is trees × eight rows to a
-    word, one to a byte.
+    it, and those of rows that satisfy its split before the others. There is room for rows `waiting` at
+    each depth, and for `digits`. `found` is trees × eight rows to a word, one to a byte.
     """
-    waiting = np.empty((256, _WORDS), np.uint64)
-    digits = np.empty((n_digits, _WORDS), np.uint64)
-    for start in range(0, true.shape[1], _WORDS):
-        n_words, node = min(_WORDS, true.shape[1] - start), 0
+    for start in range(0, true.shape[1], waiting.shape[1]):
+        n_words, node = min(waiting.shape[1], true.shape[1] - start), 0
         for k in range(ends.size):
-            digits[:] = np.uint64(0)
-            waiting[0, :n_words] = _EVERY_ROW
+            for w in range(n_words):
+                waiting[0, w] = _EVERY_ROW
+                for digit in range(digits.shape[0]):
+                    digits[digit, w] = np.uint64(0)
             depth = 0
             while node < ends[k]:
-                rows = waiting[depth, :n_words]
-                if leaf_of[node] >= 0:
-                    note_leaf(rows, leaf_of[node], digits)
+                rows, leaf = waiting[depth], leaf_of[node]
+                if leaf >= 0:
+                    for digit in range(digits.shape[0]):
+                        if leaf >> digit & 1:
+                            for w in range(n_words):
+                                digits[digit, w] |= rows[w]
                     depth -= 1
                 else:
-                    holds = true[trees[node], start : start + n_words]
-                    depth += 1
-                    below = waiting[depth, :n_words]
+                    depth, holds = depth + 1, true[trees[node]]
                     for w in range(n_words):
-                        below[w] = rows[w] & holds[w]
-                        rows[w] ^= below[w]
+                        waiting[depth, w] = rows[w] & holds[start + w]
+                        rows[w] ^= waiting[depth, w]
                 node += 1
             for w in range(n_words):
                 for byte in range(8):
                     leaves = np.uint64(0)
-                    for digit in range(n_digits):
+                    for digit in range(digits.shape[0]):
                         own = (digits[digit, w] >> np.uint64(8 * byte)) & np.uint64(0xFF)
                         leaves |= spread(own) << np.uint64(digit)
                     found[k, 8 * (start + w) + byte] = leaves
@@ -89,26 +80,25 @@ def fraction(bits):
 
 
 @jit
-def multiply_surprise(leaves, firsts, scale, shift, standard, first, tail, products, powers):
+def multiply_surprise(
+    leaves, firsts, scale, shift, standard, first, tail, at, sixes, bits, products, powers
+):
     """Multiply one plus the squared distance of each number from its leaf's mean, over contexts.
 
     `products` are two × rows from the first one on × numbers: of all contexts, without the powers of two
     that `powers` counts, and of the distance from the variable's own mean. Six at a time cannot overflow,
-    as spreads are no smaller than a floor.
+    as spreads are no smaller than a floor. There is room for the place of each row's leaves, `at`, which
+    begins as a leaf of no spread and no mean, where all is ordinary, and for the products of `sixes`;
+    `bits` are the same numbers.
     """
-    n_rows, n_sixes = products.shape[1], max((leaves.shape[0] + 5) // 6, 1)
-    # What is left of the last six looks at a leaf of no spread and no mean, where all is ordinary.
-    at = np.full((n_rows, 6 * n_sixes), firsts[leaves.shape[0]])
     for k in range(leaves.shape[0]):
-        some = leaves[k, first : first + n_rows]
-        for r in range(n_rows):
-            at[r, k] = firsts[k] + np.int32(some[r])
-    sixes = np.empty((n_sixes, standard.shape[1]), np.float32)
-    bits = sixes.view(np.int32)
-    for r in range(n_rows):
-        values = standard[first + r]
-        for six in range(n_sixes):
-            a, b, c, d, e, f = at[r, 6 * six : 6 * six + 6]
+        for r in range(products.shape[1]):
+            at[r, k] = firsts[k] + np.int32(leaves[k, first + r])
+    for r in range(products.shape[1]):
+        values, places = standard[first + r], at[r]
+        for six in range(bits.shape[0]):
+            a, b, c = places[6 * six], places[6 * six + 1], places[6 * six + 2]
+            d, e, f = places[6 * six + 3], places[6 * six + 4], places[6 * six + 5]
             for i in range(values.size):
                 x = values[i]
                 product = factor(x, scale[a, i], shift[a, i]) * factor(x, scale[b, i], shift[b, i])
@@ -118,12 +108,11 @@ def multiply_surprise(leaves, firsts, scale, shift, standard, first, tail, produ
                 sixes[six, i] = product * factor(x, scale[f, i], shift[f, i])
         for i in range(values.size):
             products[0, r, i] = fraction(bits[0, i])
-            powers[r, i] = (bits[0, i] >> _FRACTION_BITS) - n_sixes * _BIAS
+            powers[r, i] = (bits[0, i] >> _FRACTION_BITS) - bits.shape[0] * _BIAS
             products[1, r, i] = values[i] * values[i] / tail + np.float32(1)
-        for six in range(1, n_sixes):
+        for six in range(1, bits.shape[0]):
             for i in range(values.size):
                 products[0, r, i] *= fraction(bits[six, i])
-            for i in range(values.size):
                 powers[r, i] += bits[six, i] >> _FRACTION_BITS
 
 
@@ -150,22 +139,25 @@ def add_surprise(logarithms, powers, steepness, share, unit, times, places, star
 
 
 @jit
-def add_evidence(leaves, firsts, judges, ends, table, classes, offsets, unit, times, places, found):
+def add_evidence(
+    leaves, firsts, judges, ends, table, width, classes, offsets, unit, times, places, where, added,
+    found,
+):  # fmt: skip
     """Average the evidence against states over contexts; `found` is variables × rows.
 
     `judges` are the contexts that judge each state, one state after the other; `ends` is where those of
-    a state end. `table` is classes × leaves.
+    a state end. `table` is classes × leaves, `width` of them, on end. There is room for where rows look
+    in it, and for what was `added`.
     """
-    first, flat = 0, table.ravel()
-    where, added = np.empty(classes.shape[1], np.int64), np.empty(classes.shape[1], np.float32)
+    first = 0
     for i in range(places.size):
         for r in range(where.size):
-            where[r] = (offsets[i] + np.int64(classes[i, r])) * table.shape[1]
+            where[r] = (offsets[i] + np.int64(classes[i, r])) * width
             added[r] = np.float32(0)
-        for k in judges[first : ends[i]]:
-            own, start = leaves[k], np.int64(firsts[k])
+        for j in range(first, ends[i]):
+            own, start = leaves[judges[j]], np.int64(firsts[judges[j]])
             for r in range(where.size):
-                added[r] += flat[where[r] + start + np.int64(own[r])]
+                added[r] += table[where[r] + start + np.int64(own[r])]
         for r in range(where.size):
             found[places[i], r] = added[r] / times[i] / unit
         first = ends[i]

@@ -33,31 +33,20 @@ class Curves(NamedTuple):
 
 
 @inner
-def are_usual(values, low, high, other_low, other_high):
-    """Return whether all values lie within one of two pairs of bounds."""
-    n_usual = 0
-    for r in range(values.size):
-        value = values[r]
-        usual = (value >= low) & (value <= high) | (value >= other_low) & (value <= other_high)
-        n_usual += usual
-    return n_usual == values.size
-
-
-@inner
-def find_point(value, points, scale, below):
-    """Return the last point that a value reaches; it reaches the first one."""
-    distance = (value - points[0]) * scale
+def find_point(value, points, first, scale, below):
+    """Return the last point that a value reaches; it reaches the `first` one of the number's."""
+    distance = (value - points[first]) * scale
     cell = min(int(distance), below.size - 2) if distance > 0.0 else 0
     low = max(below[cell] - 1, 0)
     n_left = below[cell + 1] - low
     while n_left > _FEW:
         half = n_left >> 1
-        low = low + half if points[low + half] <= value else low
+        low = low + half if points[first + low + half] <= value else low
         n_left -= half
-    while n_left > 1 and points[low + 1] <= value:
+    while n_left > 1 and points[first + low + 1] <= value:
         low += 1
         n_left -= 1
-    return low
+    return first + low
 
 
 @inner
@@ -77,23 +66,22 @@ def interpolate(value, at, points, distances):
 @jit
 def weigh(values, curves, steepness, least, most, weight, numbers, found):
     """Note how rare numbers are, between bounds, times a weight; `found` is zeros, variables × rows."""
+    points, distances = curves.points, curves.distances
     for i in range(values.shape[0]):
-        (low, high), (other_low, other_high) = curves.bounds[0, :, i], curves.bounds[1, :, i]
-        points = curves.points[curves.starts[i] : curves.starts[i + 1]]
-        distances = curves.distances[curves.starts[i] : curves.starts[i + 1]]
-        scale, below, spread = curves.scales[i], curves.below[i], curves.spreads[i]
+        low, high = curves.bounds[0, 0, i], curves.bounds[0, 1, i]
+        other_low, other_high = curves.bounds[1, 0, i], curves.bounds[1, 1, i]
+        start, last = curves.starts[i], curves.starts[i + 1] - 1
         for first in range(0, values.shape[1], _TILE):
-            tile = values[i, first : first + _TILE]
-            if are_usual(tile, low, high, other_low, other_high):
-                continue
-            for r in range(tile.size):
-                value = tile[r]
-                usual = (value >= low) & (value <= high)
-                usual |= (value >= other_low) & (value <= other_high)
-                if usual or isnan(value):
+            stop, n_unusual = min(first + _TILE, values.shape[1]), 0
+            for r in range(first, stop):
+                x = values[i, r]
+                n_unusual += not ((x >= low) & (x <= high) | (x >= other_low) & (x <= other_high))
+            for r in range(first, stop if n_unusual else first):
+                x = values[i, r]
+                if (x >= low) & (x <= high) | (x >= other_low) & (x <= other_high) | isnan(x):
                     continue
-                inside = min(max(value, points[0]), points[-1])
-                at = find_point(inside, points, scale, below)
-                distance = interpolate(inside, at, points, distances) + abs(value - inside)
-                root = log(distance / spread * steepness + 1)
-                found[numbers[i], first + r] = min(max(root * root - least, 0.0), most) * weight
+                inside = min(max(x, points[start]), points[last])
+                at = find_point(inside, points, start, curves.scales[i], curves.below[i])
+                distance = interpolate(inside, at, points, distances) + abs(x - inside)
+                root = log(distance / curves.spreads[i] * steepness + 1)
+                found[numbers[i], r] = min(max(root * root - least, 0.0), most) * weight

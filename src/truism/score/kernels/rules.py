@@ -1,14 +1,14 @@
 """The compiled loop that finds broken rules.
 
-Legend: ``u`` a unit rule, ``a`` an antecedent, ``p`` a predicate, ``w`` a word of 64 rows, ``b`` a row in
-it.
+Legend: ``u`` a unit rule, ``a`` an antecedent, ``j`` one of its predicates, ``w`` a word of 64 rows,
+``b`` a row in it.
 """
 
 import numpy as np
 
 from truism.score.kernels.compiling import inner, jit
 
-_BITS = np.uint64(1) << np.arange(64, dtype=np.uint64)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 @inner
@@ -20,49 +20,39 @@ def met(a, b):
     return found != np.uint64(0)
 
 
-@inner
-def doubled(values):
-    """Return values with as much room again."""
-    found = np.empty(2 * values.size, np.int64)
-    for i in range(values.size):  # a slice would compile four times as long
-        found[i] = values[i]
-    return found
-
-
 @jit
-def list_broken(true, false, antecedents, antecedent_of, consequent_of, order, strongest):
+def list_broken(true, false, antecedents, rules, order, strongest, holds, left, found):
     """List unit rules and rows that break them; of each consequent only the first one if `strongest`.
 
-    Rules are looked at in an order in which those of a consequent follow each other.
+    `rules` are the antecedent and the consequent of each, looked at in an order in which those of a
+    consequent follow each other; `holds` is room for a set for each antecedent, and `left` for one more.
+    Return how many there are, of which as many are listed as there is room for in `found`.
     """
-    n_words, n_found, last = true.shape[1], 0, -1
-    holds = np.empty((antecedents.shape[0], n_words), np.uint64)
-    for a in range(antecedents.shape[0]):
-        for w in range(n_words):
-            holds[a, w] = true[antecedents[a, 0], w]
-        for p in antecedents[a, 1:]:
-            for w in range(n_words):
-                holds[a, w] &= true[p, w]
-    units, rows = np.empty(64, np.int64), np.empty(64, np.int64)
-    left = np.empty(n_words, np.uint64)
-    for u in order:
-        if consequent_of[u] != last:
-            last = consequent_of[u]
-            for w in range(n_words):
+    for a in range(holds.shape[0]):
+        for j in range(antecedents.shape[1]):
+            rows = true[antecedents[a, j]]
+            for w in range(left.size):
+                holds[a, w] = rows[w] & (holds[a, w] if j else _ALL)
+    n_found, last = 0, -1
+    for place in range(order.size):
+        u = order[place]
+        if rules[1, u] != last:
+            last = rules[1, u]
+            for w in range(left.size):
                 left[w] = false[last, w]
-        meets = holds[antecedent_of[u]]
+        meets = holds[rules[0, u]]
         if not met(meets, left):
             continue
-        for w in range(n_words):
+        for w in range(left.size):
             hit = meets[w] & left[w]
-            if hit == np.uint64(0):
-                continue
-            if strongest:
+            if hit and strongest:
                 left[w] ^= hit
-            if n_found + 64 > units.size:
-                units, rows = doubled(units), doubled(rows)
-            for b in range(64):
-                if hit & _BITS[b]:
-                    units[n_found], rows[n_found] = u, 64 * w + b
+            b = 0
+            while hit:
+                if hit & np.uint64(1):
+                    if n_found < found.shape[1]:
+                        found[0, n_found], found[1, n_found] = u, 64 * w + b
                     n_found += 1
-    return units[:n_found], rows[:n_found]
+                hit >>= np.uint64(1)
+                b += 1
+    return n_found

@@ -4,44 +4,41 @@ Legend: ``v`` a variable, ``w`` a word of 64 rows, ``b`` a row in it, ``a`` an a
 compared once for several predicates, ``p`` a part of a predicate.
 """
 
+from math import isfinite
+
 import numpy as np
 
 from truism.score.kernels.compiling import inner, jit
 
-_BITS = np.uint64(1) << np.arange(64, dtype=np.uint64)
-_NONE = np.uint64(0)
-
 
 @inner
-def reach(values, cuts, atoms):
+def reach(values, cuts, first, stop, atoms, at):
     """Note which numbers are finite, and then which of those reach each cut-off."""
     for w in range(atoms.shape[1]):
-        rows = values[64 * w : 64 * w + 64]
-        finite = _NONE
+        rows, finite = values[64 * w : 64 * w + 64], np.uint64(0)
         for b in range(rows.size):
-            finite |= _BITS[b] if np.isfinite(rows[b]) else _NONE
-        atoms[0, w] = finite
-        for a in range(cuts.size):
-            reached = _NONE
+            finite |= np.uint64(isfinite(rows[b])) << np.uint64(b)
+        atoms[at, w] = finite
+        for a in range(first, stop):
+            cut, reached = cuts[a], np.uint64(0)
             for b in range(rows.size):
-                reached |= _BITS[b] if rows[b] >= cuts[a] else _NONE
-            atoms[a + 1, w] = reached & finite
+                reached |= np.uint64(rows[b] >= cut) << np.uint64(b)
+            atoms[at + 1 + a - first, w] = reached & finite
 
 
 @inner
-def belong(codes, missing, members, atoms):
+def belong(codes, missing, members, first, stop, atoms, at):
     """Note which states are not missing, and then which are in each set."""
     for w in range(atoms.shape[1]):
-        rows = codes[64 * w : 64 * w + 64]
-        known = _NONE
+        rows, known = codes[64 * w : 64 * w + 64], np.uint64(0)
         for b in range(rows.size):
-            known |= _BITS[b] if rows[b] != missing else _NONE
-        atoms[0, w] = known
-        for a in range(members.shape[0]):
-            inside = _NONE
+            known |= np.uint64(rows[b] != missing) << np.uint64(b)
+        atoms[at, w] = known
+        for a in range(first, stop):
+            inside = np.uint64(0)
             for b in range(rows.size):
-                inside |= _BITS[b] if members[a, rows[b]] else _NONE
-            atoms[a + 1, w] = inside
+                inside |= np.uint64(members[a, rows[b]]) << np.uint64(b)
+            atoms[at + 1 + a - first, w] = inside
 
 
 @inner
@@ -52,32 +49,29 @@ def assemble(atoms, parts, true, false):
     """
     last = -1
     for p in range(parts.shape[1]):
-        predicate, known, lower, upper = parts[:, p]
+        predicate = parts[0, p]
         for w in range(atoms.shape[1]):
-            holds = atoms[lower, w] & ~atoms[upper, w]
-            fails = atoms[known, w] & ~holds
+            holds = atoms[parts[2, p], w] & ~atoms[parts[3, p], w]
+            fails = atoms[parts[1, p], w] & ~holds
             true[predicate, w] = true[predicate, w] | holds if predicate == last else holds
             false[predicate, w] = false[predicate, w] & fails if predicate == last else fails
         last = predicate
 
 
 @jit
-def evaluate(values, numbers, cuts, codes, states, members, missing, parts, true, false):
+def evaluate(values, numbers, cuts, codes, states, members, missing, parts, atoms, true, false):
     """Compare numbers with cut-offs and states with sets of them; note where predicates hold and fail.
 
     `numbers` are the places of variables in `values`, and where their cut-offs end; `states` their
-    places in `codes`, and where their sets end. Atom 0 holds nowhere.
+    places in `codes`, and where their sets end. `atoms` are zeros, and the first stays so.
     """
-    n_atoms = 1 + numbers.shape[1] + cuts.size + states.shape[1] + members.shape[0]
-    atoms = np.zeros((n_atoms, true.shape[1]), np.uint64)
-    a, first = 1, 0
+    at = 1
     for v in range(numbers.shape[1]):
-        own = cuts[first : numbers[1, v]]
-        reach(values[numbers[0, v]], own, atoms[a : a + 1 + own.size])
-        a, first = a + 1 + own.size, numbers[1, v]
-    first = 0
+        first = numbers[1, v - 1] if v else 0
+        reach(values[numbers[0, v]], cuts, first, numbers[1, v], atoms, at)
+        at += 1 + numbers[1, v] - first
     for v in range(states.shape[1]):
-        sets = members[first : states[1, v]]
-        belong(codes[states[0, v]], missing, sets, atoms[a : a + 1 + sets.shape[0]])
-        a, first = a + 1 + sets.shape[0], states[1, v]
+        first = states[1, v - 1] if v else 0
+        belong(codes[states[0, v]], missing, members, first, states[1, v], atoms, at)
+        at += 1 + states[1, v] - first
     assemble(atoms, parts, true, false)
