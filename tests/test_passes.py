@@ -14,7 +14,7 @@ from truism.learn.batches import Batches, merge_all
 from truism.learn.holdout import borders, stand_in
 from truism.learn.learn import learn as train
 from truism.learn.mining import minimum_counts
-from truism.learn.passes import SAMPLE, Claims, Sample, count_between
+from truism.learn.passes import SAMPLE, Sample, Verify, count_between
 from truism.model.files import encode_model
 from truism.model.settings import Settings, exact
 from truism.score.scorer import Scorer
@@ -135,14 +135,14 @@ def units_of(model):
 def test_every_rule_holds_in_every_row_with_exact_counts(seed, n_sampled, n_rows):
     table = as_table(plant_of(n_rows, seed))
     proposed = set()
-    seen = Claims.of
+    seen = Verify.of
 
-    def note(rules):
+    def note(search, rules, provisional):
         proposed.update((rule.antecedent, rule.consequent) for rule in rules)
-        return seen(rules)
+        return seen(search, rules, provisional)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Claims, "of", note)
+        patch.setattr(Verify, "of", note)
         model = train(Batches.of_table(table, 128), Settings(), n_sampled=n_sampled)
     found = units_of(model)
     assert found == brute_force(model, table, proposed)

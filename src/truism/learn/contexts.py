@@ -7,7 +7,6 @@ content gives, so that neither the order of rows or columns nor the number of th
 learned.
 """
 
-import hashlib
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -25,6 +24,7 @@ from truism.score.evidence import ROWS_AT_ONCE
 from truism.score.truths import Truths
 from truism.table.columns import Column, numbers
 from truism.table.distinct import distinct
+from truism.table.fingerprint import hash_text, mix
 from truism.work import Progress, be_silent, share_out
 
 N_CONTEXTS = 24
@@ -146,12 +146,7 @@ def content_hash(schema: Schema, columns: Sequence[Column]) -> NDArray[np.uint64
             bits = (numbers(column) + 0.0).view(np.uint64)
         else:
             bits = codes(variable, column).astype(np.int64).view(np.uint64)
-        salt = hashlib.blake2b(variable.name.encode(), digest_size=8).digest()
-        mixed = bits + np.frombuffer(salt, np.uint64)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed ^= mixed >> np.uint64(shift)
-            mixed *= np.uint64(factor)
-        total += mixed ^ (mixed >> np.uint64(31))
+        total += mix(bits + hash_text(variable.name))
     return total
 
 

@@ -12,13 +12,14 @@ but not in blocks that stand apart, is drift, and then contexts count for less.
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.arrays import Counts, Floats, Rows
+from truism.incidents.rates import four_digits
 from truism.learn.contexts import Grown, grow, sum_leaves, without
 from truism.learn.mining import (
     Budget,
@@ -44,6 +45,7 @@ from truism.table.distinct import distinct
 from truism.work import Progress, share_out
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
+BLOCKS = np.arange(N_BLOCKS + 1)
 MAX_ROWS_WEIGHED = 20_000
 WEIGHED_AT_ONCE = 2048  # few enough for little memory and the processor's cache
 GRAVE_SHARE = 0.8  # a row that breaks a grave rule scores at least this share of the threshold
@@ -162,7 +164,10 @@ class Study:
             shape = 2, len(self.schema.variables), len(rows)
             average, in_context = np.empty(shape).transpose(0, 2, 1)  # as they are summed up
             rare = np.empty(len(rows))
-            for block, own in _runs(block_of):
+            for block, pair in enumerate(itertools.pairwise(np.searchsorted(block_of, BLOCKS))):
+                own = slice(*pair)
+                if own.start == own.stop:
+                    continue
                 judge, part = judges[block], (self.leaves[:, rows[own]], readings.take(own))
                 average[own], in_context[own] = judge.average(*part), judge.contradict(*part)
                 rarity = rarities[block].weigh(part[1])
@@ -171,15 +176,22 @@ class Study:
                     of_values[1, some[own]] = rarity
                     of_values[2, some[own]] = judge.differences(*part)
             worth = np.zeros_like(in_context) if worths is None else worths[some]
-            all_told = np.maximum(in_context, worth)
+            contradictions = np.maximum(in_context, worth)
             if of_values is not None:
-                of_values[0, some] = all_told
-            of_rows[:, some] = in_context.sum(axis=1), all_told.sum(axis=1), rare, worth.max(axis=1)
+                of_values[0, some] = contradictions
+            of_rows[:, some] = (
+                in_context.sum(axis=1),
+                contradictions.sum(axis=1),
+                rare,
+                worth.max(axis=1),
+            )
             alone = np.zeros(len(self.schema.variables))
             own_surprise = np.nan_to_num(surprise(readings.standard))
             alone[self.reader.numbers] = own_surprise.sum(axis=0, dtype=np.float64)
-            squares = np.square(all_told)
-            return np.stack([alone, *(each.sum(axis=0) for each in (average, all_told, squares))])
+            squares = np.square(contradictions)
+            return np.stack(
+                [alone, *(each.sum(axis=0) for each in (average, contradictions, squares))]
+            )
 
         # Block by block: ordinary values are set aside faster when many come at once.
         by_block = np.argsort(blocks.of_row[chosen], kind="stable")
@@ -207,17 +219,6 @@ class Study:
             empty.append(Emptiness(knots, counts, spacing.near, spacing.spread))
         states = [without(of_blocks, block, axis) for of_blocks in self.state_counts]
         return LeafProfiles(self.reader, sums), Rarities(self.reader, empty, states)
-
-
-def _runs(blocks: NDArray[np.int64]) -> Iterator[tuple[int, slice]]:
-    """Yield each block and its rows; the block numbers of the rows must ascend.
-
-    >>> list(_runs(np.array([0, 0, 2])))
-    [(0, slice(0, 2, None)), (2, slice(2, 3, None))]
-    """
-    starts = np.flatnonzero(np.diff(blocks, prepend=-1))
-    for start, end in itertools.pairwise([*starts.tolist(), len(blocks)]):
-        yield int(blocks[start]), slice(start, end)
 
 
 def _count_in_cells(
@@ -429,8 +430,8 @@ def learn_evidence(
     apart = study.hold_out(study.apart, own, each_value=each_value)
     progress("held-out rows", 3, 3)
     trust = _trust(study, mixed, apart)
-    unit = float(f"{max(mixed.in_context.std(), MIN_UNIT) / trust:.4g}")
-    rarity_unit = float(f"{max(mixed.rarities.std(), MIN_UNIT):.4g}")
+    unit = four_digits(max(mixed.in_context.std(), MIN_UNIT) / trust)
+    rarity_unit = four_digits(max(mixed.rarities.std(), MIN_UNIT))
     scores = _plain_scores(unit, rarity_unit, apart)
     strongest = as_if_learned_from_all(apart.strongest)
     grave = _grave(scores, strongest)
@@ -492,7 +493,7 @@ def _grave(scores: Floats, strongest: Floats) -> Grave | None:
     usual = np.sort(strongest)[::-1][n_allowed]
     limit = max(float(usual), float(rule_worth(np.array(MIN_EXPECTED))))
     score = GRAVE_SHARE * calibrate(scores, MAX_RATE).value
-    return Grave(float(f"{limit:.4g}"), float(f"{score:.4g}"))
+    return Grave(four_digits(limit), four_digits(score))
 
 
 def _usual(apart: HeldOut, unit: float) -> tuple[Usual, ...]:
@@ -500,6 +501,6 @@ def _usual(apart: HeldOut, unit: float) -> tuple[Usual, ...]:
     least = MIN_USUAL_SPREAD * float(np.median(apart.spread))
     spreads = np.maximum(apart.spread, least) / unit
     return tuple(
-        Usual(float(f"{mean:.4g}"), float(f"{spread:.4g}") or 1.0)
+        Usual(four_digits(mean), four_digits(spread) or 1.0)
         for mean, spread in zip(apart.mean / unit, spreads, strict=True)
     )

@@ -5,13 +5,12 @@ candidate rules and contexts, and passes over all rows decide. What is learned d
 their order alone, not on how they are divided or on what reads them.
 """
 
-from collections.abc import Iterator
-
 import msgspec
 import numpy as np
 
 from truism.arrays import Rows
 from truism.errors import ParameterError, TableError, shorten
+from truism.incidents.rates import group_rows
 from truism.learn.batches import Batches
 from truism.learn.holdout import Study, learn_evidence
 from truism.learn.kinds import find_changing, infer_added, variable_columns
@@ -170,7 +169,11 @@ def _take_all(rows: Table | Batches, gone: Rows, how: _How) -> _Drawn:
     schema, derived = find_changing(table, how.settings, how.delta, shuffled=how.shuffled)
     if derived:
         series = rows_by_series(how.settings.by, whole).values()
-        runs = [Stretch(run) for of_one in series for run in _without(of_one, gone)]
+        runs = [
+            Stretch(of_one[run])
+            for of_one in series
+            for run in group_rows(np.flatnonzero(~np.isin(of_one, gone)), 0)
+        ]
         table = with_deltas(whole, derived, runs, {*derived} - {*schema.names})
         table = table.take(left) if len(gone) else table
         schema = infer_added(schema, table.columns[len(table.columns) - len(derived) :])
@@ -190,22 +193,6 @@ def _draw(rows: Table | Batches, how: _How) -> _Drawn:
         kept = drawn.kept.columns
         schema = infer_added(schema, kept[len(kept) - len(derived) :])
     return drawn, exact_schema(schema, drawn, how.settings.categorical), derived
-
-
-def _without(run: Rows, excluded: Rows) -> Iterator[Rows]:
-    """Yield rows that still follow each other without some of them.
-
-    >>> [own.tolist() for own in _without(np.arange(6), np.array([0, 3]))]
-    [[1, 2], [4, 5]]
-    """
-    if not len(excluded):
-        yield run
-        return
-    gone = np.isin(run, excluded)
-    starts = np.flatnonzero(np.diff(gone, prepend=~gone[:1]))
-    for start, own in zip(starts, np.split(run, starts[1:]), strict=True):
-        if not gone[start]:
-            yield own
 
 
 class _Beyond(msgspec.Struct, frozen=True, eq=False):

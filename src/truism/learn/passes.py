@@ -33,15 +33,13 @@ from truism.score.truths import Truths, Words
 from truism.table.columns import Column, Table, join_tables, numbers
 from truism.table.counters import MAX_STATES
 from truism.table.distinct import Distinct, distinct
-from truism.table.fingerprint import Hashes, hash_table
+from truism.table.fingerprint import ODD, Hashes, hash_table, mix
 from truism.work import Progress
 
 SAMPLE = 1_000_000  # rows that stand for all of a larger table
 AT_ONCE = 1 << 22  # row numbers hashed at a time
 MAX_KNOWN = 1 << 16  # states of one column that are counted; with more it is no variable
 N_LOOKED_AT = 1000  # values in which few states show, if there are few
-
-_STEP = np.uint64(0x9E3779B97F4A7C15)
 
 States = dict[Scalar, int]
 
@@ -66,11 +64,7 @@ class Sample:
 
 def hash_rows(first: int, end: int) -> NDArray[np.uint64]:
     """Hash row numbers; no two of them have the same hash."""
-    mixed = np.arange(first + 1, end + 1, dtype=np.uint64) * _STEP
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
+    return mix(np.arange(first + 1, end + 1, dtype=np.uint64) * ODD)
 
 
 def _largest_of_smallest(n_rows: int, n_sampled: int) -> np.uint64:
@@ -158,7 +152,7 @@ def total_up(
     )
 
 
-def _of_column(column: Column, first: int, said: bool) -> ColumnTotals:
+def _of_column(column: Column, first: int, categorical: bool) -> ColumnTotals:
     nothing, present = np.empty(0), column.present
     if column.kind in ("text", "boolean"):
         return ColumnTotals(column.n_missing, nothing, nothing, _count(column), None)
@@ -170,7 +164,7 @@ def _of_column(column: Column, first: int, said: bool) -> ColumnTotals:
         infinite = int(where.argmax()) + first if where.any() else None
         present = present[np.isfinite(present)]
     few = len(np.unique(present[:N_LOOKED_AT])) <= MAX_STATES
-    states = _count(column) if said or column.categorical or few else None
+    states = _count(column) if categorical or column.categorical or few else None
     values = present.astype(np.float64) + 0.0
     return ColumnTotals(
         column.n_missing, _smallest(values), -_smallest(-values)[::-1], states, infinite
@@ -253,11 +247,11 @@ def draw(
     )
 
 
-def exact_schema(schema: Schema, drawn: Drawn, said: Sequence[str]) -> Schema:
+def exact_schema(schema: Schema, drawn: Drawn, categorical: Sequence[str]) -> Schema:
     """Correct a schema that was inferred from a sample by what is exact about all rows.
 
     Means, spreads and the edges of histograms stay those of the sample; the counts of histograms are
-    still to be counted. Columns hold states where `said`.
+    still to be counted. The user calls some columns `categorical`.
     """
     column_of = drawn.kept.column_of()
     variables: list[Variable] = []
@@ -272,7 +266,7 @@ def exact_schema(schema: Schema, drawn: Drawn, said: Sequence[str]) -> Schema:
         if (
             isinstance(variable, Categorical)
             and by_values
-            and variable.name not in said
+            and variable.name not in categorical
             and not few
         ):
             variable = numeric(column)  # all rows have more values than the sample
@@ -315,26 +309,11 @@ MAX_LOOSE = 1 << 18  # rows that are kept before those that are not needed any m
 _NONE = np.iinfo(np.int64).max  # no further exception
 
 
-class Claims(msgspec.Struct, frozen=True, eq=False):
-    """Candidate rules as whole numbers: positions of predicates, antecedents padded with -1."""
-
-    antecedents: Counts
-    consequents: Counts
-
-    @classmethod
-    def of(cls, rules: Sequence[UnitRule]) -> "Claims":
-        """Take candidates as they come from mining; sorted, those with one antecedent are adjacent."""
-        longest = max((len(rule.antecedent) for rule in rules), default=1)
-        antecedents = np.full((len(rules), longest), -1)
-        for k, rule in enumerate(rules):
-            antecedents[k, : len(rule.antecedent)] = rule.antecedent
-        return cls(antecedents, np.array([rule.consequent for rule in rules], np.int64))
-
-
 class Verdicts(msgspec.Struct, frozen=True, eq=False):
     """What all rows say about candidate rules: how many support and how many break each.
 
-    The numbers of the first `N_EXCEPTIONS` rows that break it, ascending, and these rows in parts.
+    The numbers of the first `N_EXCEPTIONS` rows that break it, ascending, these rows in parts, and exact
+    counts of what is provisional, if asked for.
     """
 
     counts: Counts
@@ -342,16 +321,19 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False):
     exceptions: Counts
     tables: tuple[Table, ...]
     numbers: tuple[Counts, ...]
+    recount: "Recount | None"
 
     def __add__(self, other: "Verdicts") -> "Verdicts":
         """Return what these rows followed by others say."""
         both = np.concatenate([self.exceptions, other.exceptions], axis=1)
+        recount = self.recount and other.recount and self.recount + other.recount
         merged = Verdicts(
             self.counts + other.counts,
             self.broken + other.broken,
             np.sort(both, axis=1)[:, :N_EXCEPTIONS],
             self.tables + other.tables,
             self.numbers + other.numbers,
+            recount,
         )
         return merged if sum(map(len, merged.numbers)) <= MAX_LOOSE else merged.tidy()
 
@@ -364,19 +346,45 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False):
         )
 
 
-def verify(claims: Claims, table: Table, true: Words, false: Words, first: int) -> Verdicts:
-    """Check candidate rules against a batch, whose first row has a number in the whole table."""
-    from truism.learn.kernels import mining as kernels  # only learning loads compiled code
+class Verify(msgspec.Struct, frozen=True, eq=False):
+    """Checks candidate rules against a batch, and counts what is provisional.
 
-    n_rules = len(claims.consequents)
-    counts, broken = np.zeros((2, n_rules), np.int64)
-    exceptions = np.full((n_rules, N_EXCEPTIONS), _NONE)
-    if n_rules:
-        held = np.empty(true.shape[1], np.uint64)
-        rules = claims.antecedents, claims.consequents
-        kernels.verify(true, false, *rules, first, held, counts, broken, exceptions)
-    rows = np.unique(exceptions[exceptions < _NONE])
-    return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,))
+    Candidates are whole numbers: positions of predicates, antecedents padded with -1.
+    """
+
+    schema: Schema
+    predicates: tuple[Predicate, ...]
+    antecedents: Counts
+    consequents: Counts
+    provisional: "Provisional | None"
+
+    @classmethod
+    def of(
+        cls, search: Search, rules: Sequence[UnitRule], provisional: "Provisional | None"
+    ) -> "Verify":
+        """Take candidates as they come from mining; sorted, those with one antecedent are adjacent."""
+        longest = max((len(rule.antecedent) for rule in rules), default=1)
+        antecedents = np.full((len(rules), longest), -1)
+        for k, rule in enumerate(rules):
+            antecedents[k, : len(rule.antecedent)] = rule.antecedent
+        consequents = np.array([rule.consequent for rule in rules], np.int64)
+        return cls(search.schema, tuple(search.predicates), antecedents, consequents, provisional)
+
+    def __call__(self, table: Table, first: int) -> Verdicts:
+        """Check a batch, whose first row has a number in the whole table."""
+        from truism.learn.kernels import mining as kernels  # only learning loads compiled code
+
+        columns = variable_columns(self.schema, table)
+        true, false = Truths(self.schema, self.predicates).evaluate_all(columns)
+        counts, broken = np.zeros((2, len(self.consequents)), np.int64)
+        exceptions = np.full((len(self.consequents), N_EXCEPTIONS), _NONE)
+        if len(self.consequents):
+            rules, held = (self.antecedents, self.consequents), np.empty(true.shape[1], np.uint64)
+            kernels.verify(true, false, *rules, first, held, counts, broken, exceptions)
+        rows = np.unique(exceptions[exceptions < _NONE])
+        counted = self.provisional
+        recounted = None if counted is None else recount(counted, columns, true, false)
+        return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,), recounted)
 
 
 class Provisional(msgspec.Struct, frozen=True, eq=False):
@@ -480,37 +488,6 @@ def count_between(
     return np.diff(below, prepend=0, append=len(ascending))
 
 
-class Verified(msgspec.Struct, frozen=True, eq=False):
-    """What all rows say about candidate rules, and exact counts."""
-
-    verdicts: Verdicts
-    counted: Recount | None
-
-    def __add__(self, other: "Verified") -> "Verified":
-        """Return the same about these rows followed by others."""
-        counted = None
-        if self.counted is not None and other.counted is not None:
-            counted = self.counted + other.counted
-        return Verified(self.verdicts + other.verdicts, counted)
-
-
-class _Verify(msgspec.Struct, frozen=True, eq=False):
-    """Checks candidates against a batch, and counts what is provisional."""
-
-    schema: Schema
-    predicates: tuple[Predicate, ...]
-    claims: Claims
-    provisional: Provisional | None
-
-    def __call__(self, table: Table, first: int) -> Verified:
-        columns = variable_columns(self.schema, table)
-        true, false = Truths(self.schema, self.predicates).evaluate_all(columns)
-        counted = None
-        if self.provisional is not None:
-            counted = recount(self.provisional, columns, true, false)
-        return Verified(verify(self.claims, table, true, false, first), counted)
-
-
 def verify_in_passes(
     search: Search, proposed: Mined, provisional: Provisional, batches: Batches
 ) -> tuple[Mined, Recount]:
@@ -525,15 +502,11 @@ def verify_in_passes(
         fresh = [rule for rule in proposed.rules if _key(rule) not in count_of]
         if not fresh and counted is not None:
             break
-        task = _Verify(
-            search.schema,
-            tuple(search.predicates),
-            Claims.of(fresh),
-            provisional if counted is None else None,
-        )
-        found: Verified = batches.total("verifying pass", task, search.n_jobs, search.progress)
-        verdicts = found.verdicts.tidy()
-        counted = found.counted if counted is None else counted
+        task = Verify.of(search, fresh, provisional if counted is None else None)
+        verdicts: Verdicts = batches.total(
+            "verifying pass", task, search.n_jobs, search.progress
+        ).tidy()
+        counted = counted or verdicts.recount
         assert counted is not None
         count_of |= zip(map(_key, fresh), verdicts.counts.tolist(), strict=True)
         if not verdicts.broken.any():

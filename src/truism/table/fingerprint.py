@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from truism.table.columns import Column, Table, numbers
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads row numbers
+ODD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 divided by the golden ratio: spreads row numbers
 _MISSING = np.uint64(0xD6E8FEB86659FD93)
 
 
@@ -58,14 +58,14 @@ def hash_table(table: Table, first: int = 0) -> Hashes:
     """Hash the rows of a part of a table, whose first row has this number."""
     rows = np.zeros(table.n_rows, np.uint64)
     for column in table.columns:
-        rows += _mix(_hash_values(column) ^ _hash_text(f"{column.kind} {column.name}"))
+        rows += mix(_hash_values(column) ^ hash_text(f"{column.kind} {column.name}"))
     numbers_of_rows = np.arange(first + 1, first + table.n_rows + 1, dtype=np.uint64)
     columns = tuple(sorted((column.name, str(column.kind)) for column in table.columns))
-    return Hashes(table.n_rows, columns, _sums(rows), _sums(_mix(rows + numbers_of_rows * _ODD)))
+    return Hashes(table.n_rows, columns, _sums(rows), _sums(mix(rows + numbers_of_rows * ODD)))
 
 
 def _sums(rows: NDArray[np.uint64]) -> tuple[int, int]:
-    return int(rows.sum(dtype=np.uint64)), int(_mix(rows).sum(dtype=np.uint64))
+    return int(rows.sum(dtype=np.uint64)), int(mix(rows).sum(dtype=np.uint64))
 
 
 def _add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
@@ -74,7 +74,7 @@ def _add(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
 
 def _hash_values(column: Column) -> NDArray[np.uint64]:
     if column.kind == "text":
-        texts = np.array([int(_hash_text(text)) for text in column.categories] or [0], np.uint64)
+        texts = np.array([int(hash_text(text)) for text in column.categories] or [0], np.uint64)
         hashed: NDArray[np.uint64] = texts[column.values]
     elif column.values.dtype.kind == "f":
         floats = numbers(column) + 0.0
@@ -89,12 +89,13 @@ def _hash_values(column: Column) -> NDArray[np.uint64]:
     return hashed
 
 
-def _hash_text(text: str) -> np.uint64:
+def hash_text(text: str) -> np.uint64:
+    """Hash a text."""
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     return np.uint64(int.from_bytes(digest, "little"))
 
 
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Let every bit of a number change about half of the bits."""
     mixed = bits.copy()
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
