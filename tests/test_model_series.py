@@ -102,9 +102,9 @@ def test_no_series_exceeds_less_than_a_point():
 
 
 def test_the_usual_rate_depends_on_how_often_rows_come():
-    assert str(IncidentRate.usual(86.4)) == "1 a day"
-    assert str(IncidentRate.usual(87.0)) == "1 per 1,000 rows"
-    assert str(IncidentRate.usual(None)) == "1 per 1,000 rows"
+    assert str(IncidentRate.asked(None, 86.4)) == "1 a day"
+    assert str(IncidentRate.asked(None, 87.0)) == "1 per 1,000 rows"
+    assert str(IncidentRate.asked(None, None)) == "1 per 1,000 rows"
 
 
 def test_a_threshold_is_set_by_the_rate_and_says_so():

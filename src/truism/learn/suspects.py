@@ -86,13 +86,13 @@ def suspect(
     if not len(aside):
         return _nothing(table, schema)
     others = np.delete(np.arange(table.n_rows), aside)
-    judge = _learn(table.take(others), as_found, n_jobs)
+    judge = learn(table.take(others), as_found, n_jobs=n_jobs)
     scores = _ratios(judge, table, n_jobs)[aside]
     progress("suspects", 2, 3)
     far = scores > (FAR if series is None else FAR_IN_SERIES)
     rows = hidden = aside[far]
     if series is None and len(rows):
-        learned = _learn(table, as_found, n_jobs)
+        learned = learn(table, as_found, n_jobs=n_jobs)
         hidden = rows[_ratios(learned, table.take(rows), n_jobs) <= ORDINARY]
     progress("suspects", 3, 3)
     return Suspicion(table, rows, scores[far], hidden, judge.schema.time, judge)
@@ -154,23 +154,10 @@ def _sampled_doubts(table: Table, settings: Settings, n_jobs: int, progress: Pro
         own = blocks == done % N_BLOCKS
         others = rows[~own]
         drawn = numbers.choice(others, min(SAMPLE_ROWS, len(others)), replace=False)
-        sample = _learn(table.take(np.sort(drawn)), settings, n_jobs)
+        sample = learn(table.take(np.sort(drawn)), settings, n_jobs=n_jobs)
         found[own] += _ratios(sample, table.take(rows[own]), n_jobs)
     progress("samples", N_SAMPLES * N_BLOCKS, N_SAMPLES * N_BLOCKS)
     return found / N_SAMPLES
-
-
-def _learn(table: Table, settings: Settings, n_jobs: int) -> Model:
-    """Learn from some of the rows; columns that hold nothing in them are left out."""
-    empty = tuple(each.name for each in table.columns if not len(each.present))
-    if empty:
-        settings = msgspec.structs.replace(
-            settings,
-            categorical=tuple(name for name in settings.categorical if name not in empty),
-            continuous=tuple(name for name in settings.continuous if name not in empty),
-            ignore=tuple({**dict.fromkeys(settings.ignore), **dict.fromkeys(empty)}),
-        )
-    return learn(table, settings, n_jobs=n_jobs)
 
 
 def _ratios(model: Model, table: Table, n_jobs: int) -> Floats:

@@ -59,19 +59,16 @@ class IncidentRate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(float(match[1]), per)
 
     @classmethod
-    def usual(cls, step: float | None) -> "IncidentRate":
-        """Return the rate that suits most: one a day of 1,000 rows or more, else one in 1,000 rows.
+    def asked(cls, text: str | None, step: float | None) -> "IncidentRate":
+        """Return the rate that the user asks for; else one a day of 1,000 rows or more, or in 1,000 rows.
 
-        >>> str(IncidentRate.usual(60.0)), str(IncidentRate.usual(3600.0))
+        >>> str(IncidentRate.asked(None, 60.0)), str(IncidentRate.asked(None, 3600.0))
         ('1 a day', '1 per 1,000 rows')
         """
+        if text is not None:
+            return cls.parse(text)
         often = step is not None and ROWS * step <= _SECONDS["day"]
         return cls(1.0, "day" if often else "1000rows")
-
-    @classmethod
-    def asked(cls, text: str | None, step: float | None) -> "IncidentRate":
-        """Return the rate that the user asks for, or the usual one."""
-        return cls.usual(step) if text is None else cls.parse(text)
 
     def at_least_once(self, n_rows: int, step: float | None) -> "IncidentRate":
         """Return the rate, or once in so many rows if it is rarer: nothing shows what is rarer.
