@@ -45,7 +45,7 @@ class Parts:
     def __init__(self, table: Table, ends: list[int]) -> None:
         self.table, self.places = table, [0, *sorted(ends), table.n_rows]
 
-    def read(self, _=None):
+    def __call__(self, _=None):
         for start, end in itertools.pairwise(self.places):
             yield self.table.take(slice(start, end))
 
@@ -206,7 +206,7 @@ def test_a_table_that_changes_between_passes_is_refused():
     lengths = iter([400, 399])
 
     class Changing:
-        def read(self, _):
+        def __call__(self, _):
             yield table.take(slice(0, next(lengths)))
 
     with pytest.raises(Exception, match="400 rows at first and 399 when read again"):
@@ -237,7 +237,7 @@ def test_neighbours_are_added_in_order(texts):
 def test_parts_put_together_are_the_table(ends):
     data = {**plant_of(60), "none": [None] * 60}
     table = as_table(data)
-    pieces = list(Parts(table, ends).read())
+    pieces = list(Parts(table, ends)())
     joined = join_tables(pieces)
     for column, whole in zip(joined.columns, table.columns, strict=True):
         cells = [[each.cell(row) for row in range(60)] for each in (column, whole)]

@@ -43,7 +43,7 @@ class Cells:
     def __init__(self, data, size):
         self.data, self.size = data, size
 
-    def read(self, _):
+    def __call__(self, _):
         table = as_table(self.data)
         for start in range(0, table.n_rows, self.size):
             yield table.take(slice(start, start + self.size))

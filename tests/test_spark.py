@@ -159,7 +159,7 @@ def test_files_give_the_model_of_the_table(spark, tmp_path):
 class Gone:
     """A piece whose rows are gone."""
 
-    def read(self, _):
+    def __call__(self, _):
         raise TableError("The rows are gone.")
 
 

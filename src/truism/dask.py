@@ -20,7 +20,6 @@ from truism.errors import ParameterError, TruismError, did_you_mean
 from truism.estimator.batches import (
     ArrowScorer,
     Left,
-    Partition,
     are_files,
     arrow_scorer,
     check_distributed,
@@ -104,7 +103,7 @@ def _learn_frame(
         first += size
     return learn_pieces(
         run_on(client, frames),
-        [(Partition(), size) for size in sizes],
+        sizes,
         as_table(rows.head(OPENING, npartitions=-1)),
         parameters,
         progress,

@@ -8,6 +8,7 @@ rows.
 """
 
 import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,6 @@ import pyarrow as pa
 
 from truism.errors import ParameterError, TruismError
 from truism.estimator.batches import (
-    Partition,
     are_files,
     arrow_scorer,
     check_distributed,
@@ -71,19 +71,17 @@ def learn(
         return learn_files(run_on(session), rows, parameters, progress)
     kept = (rows if order_by is None else rows.orderBy(order_by)).persist()
     try:
-        sizes = {
-            row["at"]: int(bytes(row["content"]))
-            for row in kept.mapInArrow(_count, RESULTS).collect()
+        found = kept.mapInArrow(_count, RESULTS).collect()
+        sizes = dict(sorted((row["at"], int(bytes(row["content"]))) for row in found))
+        firsts = itertools.accumulate(sizes.values(), initial=0)
+        places = {
+            first: place
+            for first, (place, size) in zip(firsts, sizes.items(), strict=False)
+            if size
         }
-        pieces, places, first = [], {}, 0
-        for place, size in sorted(sizes.items()):
-            pieces.append((Partition(), size))
-            if size:
-                places[first] = place
-            first += size
         return learn_pieces(
             run_on(session, kept, places),
-            pieces,
+            [*sizes.values()],
             as_table(kept.limit(OPENING).toArrow()),
             parameters,
             progress,

@@ -22,7 +22,7 @@ from truism.explain.checker import Checker
 from truism.explain.explanations import blame_kinds, no_blames, write_blames
 from truism.incidents.delays import limits_of
 from truism.incidents.following import Follower, Following
-from truism.learn.batches import BATCH_ROWS, Batches, Piece, Run
+from truism.learn.batches import BATCH_ROWS, Batches, Run
 from truism.model.files import decode_model, encode_model
 from truism.model.model import Model
 from truism.model.settings import check_whole
@@ -232,12 +232,9 @@ def arrow_scorer(
     return ArrowScorer(model_of("model", model), blames, keep, n_jobs)
 
 
-class Partition(msgspec.Struct, frozen=True):
-    """A partition of a distributed DataFrame, as frames that a worker has."""
-
-    def read(self, frame: Any) -> Iterator[Table]:
-        """Read the rows."""
-        return map(as_table, frame)
+def read_partition(frame: Any) -> Iterator[Table]:
+    """Read a partition of a distributed DataFrame, which a worker has as frames."""
+    return map(as_table, frame)
 
 
 def are_files(rows: Any, order_by: str | None, needed: str) -> bool:
@@ -284,18 +281,18 @@ def learn_files(
 
 def learn_pieces(
     run: Run,
-    pieces: Sequence[tuple[Piece, int]],
+    sizes: Sequence[int],
     opening: Table,
     parameters: dict[str, Any],
     progress: Progress,
     *,
     ordered: bool,
 ) -> Model:
-    """Learn from the partitions of a distributed DataFrame, given with their numbers of rows.
+    """Learn from the partitions of a distributed DataFrame, given their numbers of rows.
 
     The `opening` rows show what columns hold; `ordered` says whether rows are in the order of a column.
     """
-    if not any(n_rows for _, n_rows in pieces):
+    if not any(sizes):
         raise TableError("The table has no rows.")
     if not ordered:
         for name in ("ordered", "delta", "by"):
@@ -310,7 +307,10 @@ def learn_pieces(
             "The rows of a distributed DataFrame have no order: they are learned as exchangeable rows. "
             "If a column gives their order, name it with order_by."
         )
-    detector, batches = InvariantRuleDetector(**parameters), Batches.of(pieces, run)
+    detector, batches = (
+        InvariantRuleDetector(**parameters),
+        Batches.of([(read_partition, size) for size in sizes], run),
+    )
     how: dict[str, Any] = {"threshold": detector.threshold, "progress": progress}
     how["shuffled"] = not ordered
     return learn_as(detector, batches, reading_of(opening), opening.names, **how)

@@ -9,7 +9,7 @@ import itertools
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -27,37 +27,26 @@ Task = Callable[[Table, int], Any]
 """From the rows of a batch, and the number of the first one in the whole table, to what can be added."""
 
 
-class Piece(Protocol):
-    """Rows that follow each other, read where they are needed."""
-
-    def read(self, frame: Any) -> Iterator[Table]:
-        """Read the rows, in batches of any size; from a frame, if what runs the job has one."""
+Piece = Callable[[Any], Iterator[Table]]
+"""Reads rows that follow each other in batches of any size, from a frame if what runs the job has one."""
 
 
-class HeldRows(msgspec.Struct, frozen=True, eq=False):
-    """A table in memory."""
-
-    table: Table
-    size: int = BATCH_ROWS
-
-    def read(self, frame: Any) -> Iterator[Table]:  # noqa: ARG002, the rows are here
-        """Return the rows."""
-        for start in range(0, self.table.n_rows, self.size):
-            yield self.table.take(slice(start, min(start + self.size, self.table.n_rows)))
+def read_held(table: Table, size: int, frame: Any) -> Iterator[Table]:  # noqa: ARG001, the rows are here
+    """Read a table in memory."""
+    for start in range(0, table.n_rows, size):
+        yield table.take(slice(start, min(start + size, table.n_rows)))
 
 
-class FileRows(msgspec.Struct, frozen=True, eq=False):
-    """The rows of files, or a span of them, read as their first rows were."""
-
-    files: Files
-    reading: Reading
-    size: int = BATCH_ROWS
-    span: RowGroups | None = None
-
-    def read(self, frame: Any) -> Iterator[Table]:  # noqa: ARG002, the rows are in files
-        """Read the rows."""
-        asked = self.files, self.reading, self.size, None, self.span
-        return (batch.table for batch in read_batches(*asked, closed=True))
+def read_spans(
+    files: Files,
+    reading: Reading,
+    size: int,
+    span: RowGroups | None,
+    frame: Any,  # noqa: ARG001
+) -> Iterator[Table]:
+    """Read the rows of files, or a span of them, as their first rows were read."""
+    found = read_batches(files, reading, size, None, span, closed=True)
+    return (batch.table for batch in found)
 
 
 class Job(msgspec.Struct, frozen=True, eq=False):
@@ -66,7 +55,7 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     `first` is the number of the first row in the whole table, `latest` the last values before the piece.
     """
 
-    piece: Any
+    piece: Piece
     first: int
     n_rows: int
     changing: tuple[str, ...] = ()
@@ -77,7 +66,7 @@ class Job(msgspec.Struct, frozen=True, eq=False):
     def batches(self, frame: Any = None) -> Iterator[tuple[Table, int]]:
         """Read batches with the numbers of their first rows."""
         latest, n_read = self.latest, 0
-        for table in self.piece.read(frame):
+        for table in self.piece(frame):
             if not table.n_rows:
                 continue
             rows_of = rows_by_series(self.by, table) if self.changing else {}
@@ -135,18 +124,25 @@ class Batches(msgspec.Struct, frozen=True, eq=False):
     @classmethod
     def of_table(cls, table: Table, size: int = BATCH_ROWS) -> "Batches":
         """Take a table."""
-        return cls.of([(HeldRows(table, size), table.n_rows)])
+        return cls.of([(functools.partial(read_held, table, size), table.n_rows)])
 
     @classmethod
     def of_files(
         cls, files: Files, reading: Reading, size: int = BATCH_ROWS, run: Run | None = None
     ) -> "Batches":
         """Take files, read as their first rows were; in spans where jobs do not run here."""
-        if run is None:
-            return cls.of([(FileRows(files, reading, size), files.n_rows)])
-        files = files.anywhere()
-        spans = [(FileRows(files, reading, size, span), span.n_rows) for span in files.spans(size)]
-        return cls.of(spans, run)
+        spans: list[RowGroups | None] = [None]
+        if run is not None:
+            files = files.anywhere()
+            spans = [*files.spans(size)]
+        pieces = [
+            (
+                functools.partial(read_spans, files, reading, size, span),
+                files.n_rows if span is None else span.n_rows,
+            )
+            for span in spans
+        ]
+        return cls.of(pieces, run or run_in_threads)
 
     @property
     def n_rows(self) -> int:
