@@ -12,9 +12,9 @@ from truism.arrays import Rows
 from truism.errors import ParameterError, TableError, shorten
 from truism.incidents.rates import group_rows
 from truism.learn.batches import Batches
-from truism.learn.holdout import Study, learn_evidence
+from truism.learn.holdout import learn_evidence
 from truism.learn.kinds import find_changing, infer_added, variable_columns
-from truism.learn.passes import SAMPLE, Drawn, Provisional, draw, exact_schema, verify_in_passes
+from truism.learn.passes import SAMPLE, Drawn, draw, exact_schema, verify_in_passes
 from truism.learn.rules import MinedRules, Search, choose_support
 from truism.learn.series import find_series, learn_memory, rows_in_order, rows_to_look_back
 from truism.learn.twins import find_twins
@@ -97,14 +97,17 @@ def learn(
     search = Search.in_table(sampled, schema, settings, min_support, n_jobs, progress, drawn.n_rows)
     proposed = search.propose()
     beyond = _learn_beyond_rules(drawn, schema, search.in_sample(proposed), how)
+    evidence = beyond.evidence
     if drawn.batches is None:
-        mined, evidence = search.conclude(proposed), beyond.evidence
+        mined = search.conclude(proposed)
     else:
-        provisional = Provisional.of(schema, drawn.spacings(schema, search.columns), beyond.study)
-        proposed, counted = verify_in_passes(search, proposed, provisional, drawn.batches)
+        if evidence is not None:
+            spacings = drawn.spacings(schema, search.columns)
+            evidence = msgspec.structs.replace(evidence, spacings=spacings)
+        proposed, counted = verify_in_passes(search, proposed, evidence, drawn.batches)
         mined = search.conclude(proposed, counted.predicates)
         schema = counted.schema(schema)
-        evidence = beyond.evidence and counted.evidence(beyond.evidence, provisional.spacings)
+        evidence = evidence and counted.evidence(evidence)
     limit = beyond.limit
     if threshold is not None and threshold != limit.value:
         limit = Threshold(float(threshold), ByHand())
@@ -201,7 +204,6 @@ class _Beyond(msgspec.Struct, frozen=True, eq=False):
     evidence: Evidence | None
     limit: Threshold
     series: Series | None
-    study: Study | None = None
     alone: Notice | None = None
 
 
@@ -216,7 +218,7 @@ def _learn_beyond_rules(drawn: Drawn, schema: Schema, mined: MinedRules, how: _H
         alone = why_alone(following, schema.time)
     if settings.scoring != "evidence":
         _refuse_past(settings, "scoring is 'evidence', which has a past")
-        return _Beyond(None, Threshold(0.0, AnyBrokenRule()), series, None, alone)
+        return _Beyond(None, Threshold(0.0, AnyBrokenRule()), series, alone)
     lookback = 0 if series is None else rows_to_look_back(settings, series)
     columns = variable_columns(schema, table)
     rows = in_order if in_order is not None else rows_in_order(len(columns[0].values))
@@ -234,7 +236,7 @@ def _learn_beyond_rules(drawn: Drawn, schema: Schema, mined: MinedRules, how: _H
         limit = expect(memory, rate, series.step)
     elif settings.max_false_incidents is not None:
         raise _unsuited("max_false_incidents", settings, "rows are a series and have a past")
-    return _Beyond(learned.evidence, limit, series, learned.study, alone)
+    return _Beyond(learned.evidence, limit, series, alone)
 
 
 def _refuse_past(settings: Settings, unless: str) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from truism.arrays import Counts, Rows
 from truism.learn.batches import Batches
 from truism.learn.contexts import LeafSums, Tree, add_all, find_leaves, sum_leaves
-from truism.learn.holdout import Study, borders, space
+from truism.learn.holdout import borders, space
 from truism.learn.kinds import count_states, numeric, refuse_infinite, variable_columns
 from truism.learn.mining import Mined, UnitRule
 from truism.learn.rules import PredicateCounts, Search, count_predicates
@@ -313,7 +313,7 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False):
     """What all rows say about candidate rules: how many support and how many break each.
 
     The numbers of the first `N_EXCEPTIONS` rows that break it, ascending, these rows in parts, and exact
-    counts of what is provisional, if asked for.
+    counts of what a sample proposed besides, if asked for.
     """
 
     counts: Counts
@@ -347,7 +347,7 @@ class Verdicts(msgspec.Struct, frozen=True, eq=False):
 
 
 class Verify(msgspec.Struct, frozen=True, eq=False):
-    """Checks candidate rules against a batch, and counts what is provisional.
+    """Checks candidate rules against a batch, and counts what a sample proposed besides, if asked.
 
     Candidates are whole numbers: positions of predicates, antecedents padded with -1.
     """
@@ -356,11 +356,14 @@ class Verify(msgspec.Struct, frozen=True, eq=False):
     predicates: tuple[Predicate, ...]
     antecedents: Counts
     consequents: Counts
-    provisional: "Provisional | None"
+    counting: bool
+    spacings: tuple[Spacing, ...] = ()
+    splits: tuple[Split, ...] = ()
+    trees: tuple[Tree, ...] = ()
 
     @classmethod
     def of(
-        cls, search: Search, rules: Sequence[UnitRule], provisional: "Provisional | None"
+        cls, search: Search, rules: Sequence[UnitRule], evidence: Evidence | None, counting: bool
     ) -> "Verify":
         """Take candidates as they come from mining; sorted, those with one antecedent are adjacent."""
         longest = max((len(rule.antecedent) for rule in rules), default=1)
@@ -368,7 +371,16 @@ class Verify(msgspec.Struct, frozen=True, eq=False):
         for k, rule in enumerate(rules):
             antecedents[k, : len(rule.antecedent)] = rule.antecedent
         consequents = np.array([rule.consequent for rule in rules], np.int64)
-        return cls(search.schema, tuple(search.predicates), antecedents, consequents, provisional)
+        task = cls(search.schema, tuple(search.predicates), antecedents, consequents, counting)
+        if evidence is None:
+            return task
+        trees = tuple(
+            Tree(context.tree, frozenset((*context.numbers, *context.states)))
+            for context in evidence.contexts
+        )
+        return msgspec.structs.replace(
+            task, spacings=evidence.spacings, splits=evidence.splits, trees=trees
+        )
 
     def __call__(self, table: Table, first: int) -> Verdicts:
         """Check a batch, whose first row has a number in the whole table."""
@@ -382,31 +394,36 @@ class Verify(msgspec.Struct, frozen=True, eq=False):
             rules, held = (self.antecedents, self.consequents), np.empty(true.shape[1], np.uint64)
             kernels.verify(true, false, *rules, first, held, counts, broken, exceptions)
         rows = np.unique(exceptions[exceptions < _NONE])
-        counted = self.provisional
-        recounted = None if counted is None else recount(counted, columns, true, false)
+        recounted = self._recount(columns, true, false) if self.counting else None
         return Verdicts(counts, broken, exceptions, (table.take(rows - first),), (rows,), recounted)
 
-
-class Provisional(msgspec.Struct, frozen=True, eq=False):
-    """What a sample proposes, to be counted: histograms and spacings of numbers, trees of contexts."""
-
-    schema: Schema
-    spacings: tuple[Spacing, ...]
-    splits: tuple[Split, ...] = ()
-    trees: tuple[Tree, ...] = ()
-
-    @classmethod
-    def of(
-        cls, schema: Schema, spacings: tuple[Spacing, ...], study: Study | None
-    ) -> "Provisional":
-        """Take what a study of the sample proposes; nothing but the schema if there is none."""
-        if study is None:
-            return cls(schema, ())
-        return cls(schema, spacings, study.splits, study.grown.trees)
+    def _recount(self, columns: Sequence[Column], true: Words, false: Words) -> "Recount":
+        """Count what a sample proposed besides candidate rules."""
+        numeric = [each for each in self.schema.variables if isinstance(each, Numeric)]
+        values = [
+            np.sort(present[~np.isnan(present)])
+            for variable, column in zip(self.schema.variables, columns, strict=True)
+            if isinstance(variable, Numeric)
+            for present in [numbers(column)]
+        ]
+        reader = Reader(self.schema)
+        leaves = find_leaves(self.schema, self.splits, self.trees, columns, 1)
+        return Recount(
+            count_predicates(true, false, len(columns[0].values)),
+            tuple(
+                count_between(ascending, np.array(variable.edges[1:]), side="left")
+                for variable, ascending in zip(numeric, values, strict=True)
+            ),
+            tuple(
+                count_between(ascending, borders(np.array(spacing.values)), side="right")
+                for spacing, ascending in zip(self.spacings, values, strict=bool(self.spacings))
+            ),
+            tuple(sum_leaves(self.trees, leaves, reader.read(columns), reader, 1)),
+        )
 
 
 class Recount(msgspec.Struct, frozen=True, eq=False):
-    """Exact counts of what is provisional, in a part of a table."""
+    """Exact counts of what a sample proposed besides rules, in a part of a table."""
 
     predicates: PredicateCounts
     histograms: tuple[Counts, ...]
@@ -433,45 +450,16 @@ class Recount(msgspec.Struct, frozen=True, eq=False):
         )
         return msgspec.structs.replace(schema, variables=variables)
 
-    def evidence(self, proposed: Evidence, spacings: Sequence[Spacing]) -> Evidence:
-        """Return evidence with these spacings and contexts."""
+    def evidence(self, proposed: Evidence) -> Evidence:
+        """Return evidence with exact spacings and contexts."""
         return msgspec.structs.replace(
             proposed,
             spacings=tuple(
                 msgspec.structs.replace(spacing, counts=tuple(counts.tolist()))
-                for spacing, counts in zip(spacings, self.knots, strict=True)
+                for spacing, counts in zip(proposed.spacings, self.knots, strict=True)
             ),
             contexts=tuple(each.context() for each in self.leaves),
         )
-
-
-def recount(
-    provisional: Provisional, columns: Sequence[Column], true: Words, false: Words
-) -> Recount:
-    """Count what is provisional in a batch."""
-    schema, n_rows = provisional.schema, len(columns[0].values)
-    values = [
-        np.sort(known[~np.isnan(known)])
-        for variable, column in zip(schema.variables, columns, strict=True)
-        if isinstance(variable, Numeric)
-        for known in [numbers(column)]
-    ]
-    numeric = [each for each in schema.variables if isinstance(each, Numeric)]
-    reader = Reader(schema)
-    leaves = find_leaves(schema, provisional.splits, provisional.trees, columns, 1)
-    sums = sum_leaves(provisional.trees, leaves, reader.read(columns), reader, 1)
-    return Recount(
-        count_predicates(true, false, n_rows),
-        tuple(
-            count_between(own, np.array(each.edges[1:]), side="left")
-            for each, own in zip(numeric, values, strict=True)
-        ),
-        tuple(
-            count_between(own, borders(np.array(each.values)), side="right")
-            for each, own in zip(provisional.spacings, values, strict=bool(provisional.spacings))
-        ),
-        tuple(sums),
-    )
 
 
 def count_between(
@@ -489,7 +477,7 @@ def count_between(
 
 
 def verify_in_passes(
-    search: Search, proposed: Mined, provisional: Provisional, batches: Batches
+    search: Search, proposed: Mined, evidence: Evidence | None, batches: Batches
 ) -> tuple[Mined, Recount]:
     """Check proposed rules against all rows, and propose again, until no new one is broken.
 
@@ -502,7 +490,7 @@ def verify_in_passes(
         fresh = [rule for rule in proposed.rules if _key(rule) not in count_of]
         if not fresh and counted is not None:
             break
-        task = Verify.of(search, fresh, provisional if counted is None else None)
+        task = Verify.of(search, fresh, evidence, counted is None)
         verdicts: Verdicts = batches.total(
             "verifying pass", task, search.n_jobs, search.progress
         ).tidy()
