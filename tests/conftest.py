@@ -46,7 +46,7 @@ NEAR = {
     "test_errors": "messages",
     "test_estimator": "scikit-learn",
     "test_files": "pyarrow, gzip, SQLite, DuckDB, spreadsheets",
-    "test_format": "msgspec",
+    "test_model_files": "msgspec",
     "test_frames": "Narwhals, pandas, Polars, PyArrow",
     "test_histograms": "NumPy",
     "test_hostile": "odd values of every library",

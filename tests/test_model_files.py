@@ -18,12 +18,20 @@ from hypothesis import strategies as st
 
 from learned import learn
 from learned import learn as tune
-from strategies import HOSTILE_NAMES, ratios, tables, thresholds
+from strategies import HOSTILE_NAMES, NORMAL, ratios, tables, thresholds
 from truism.errors import ModelFileError
 from truism.explain.investigation import find_clues
 from truism.model import files as modelfiles
 from truism.model.acceptances import Acceptance
-from truism.model.files import decode_model, encode_model, json_schema, load_model, save_model
+from truism.model.files import (
+    decode_model,
+    encode_model,
+    from_file,
+    json_schema,
+    load_model,
+    save_model,
+    to_file,
+)
 from truism.model.provenance import (
     AnyBrokenRule,
     ByHand,
@@ -126,6 +134,19 @@ def test_the_file_is_utf8_json_in_a_stable_order_one_rule_a_line():
     lines = CONTENT.decode().splitlines()
     assert sum(line.startswith('    {"if":') for line in lines) == LAST + 1
     assert CONTENT.endswith(b"\n}\n")
+
+
+@EITHER
+def test_every_predicate_is_written_once_and_rules_refer_to_it(model, written):
+    file = to_file(model)
+    listed = [each.predicate for each in file.predicates]
+    assert len(set(listed)) == len(listed)
+    n_alone = len(file.univariate)
+    assert file.univariate == model.rules.rules[:n_alone]
+    for rule, by_number in zip(model.rules[n_alone:], json.loads(written)["rules"], strict=True):
+        assert tuple(listed[i] for i in by_number["if"]) == rule.antecedent
+        assert tuple(listed[i] for i in by_number["then"]) == rule.consequents
+        assert by_number["count"] == rule.count
 
 
 def test_a_file_holds_all_that_later_work_needs_without_the_table():
@@ -245,6 +266,7 @@ def trial(n_broken, n_held_out, complete_to=2):
 
 
 LAST = sum(bool(rule.antecedent) for rule in MODEL.rules) - 1
+TWICE = msgspec.to_builtins(Reading(columns=(ColumnReading("U", "text"),) * 2))
 ALONE, PRESENT = "it is no rule about one variable alone", [{"type": "present", "variable": "U"}]
 MOST = 2**53 - 1
 REFUSALS = [
@@ -392,6 +414,14 @@ REFUSALS = [
     (
         lambda plain: plain["rules"].append(plain["rules"][-1]),
         "a rule is listed twice - at `$.rules`",
+    ),
+    (
+        lambda plain: plain["univariate"].append(plain["univariate"][0]),
+        "a rule is listed twice - at `$.univariate`",
+    ),
+    (
+        lambda plain: plain.update(reading=TWICE),
+        "a column is listed twice - at `$.reading.columns`",
     ),
     (lambda plain: plain.pop("rules"), "Object missing required field `rules`"),
 ]
@@ -761,6 +791,24 @@ def test_rules_that_list_more_than_anybody_could_read_are_refused():
     assert caught.value.message == (
         "The model file is damaged: they list 600,030,000 values - at `$.rules`."
     )
+
+
+def test_contexts_are_checked_in_the_same_time_however_many_variables_there_are():
+    # Listing the variables anew for each context would take a minute here.
+    data = {**NORMAL, "level": [float(i % 17) for i in range(100)]}
+    file = to_file(learn(as_table(data), min_support=0.1))
+    first, evidence = file.variables[0], file.evidence
+    more = tuple(msgspec.structs.replace(first, name=f"n{i}") for i in range(4000))
+    several = msgspec.structs.replace(
+        evidence,
+        contexts=evidence.contexts[:1] * 4000,
+        usual=(*evidence.usual, *evidence.usual[:1] * 4000),
+    )
+    provenance = msgspec.structs.replace(file.provenance, columns=())
+    changes = {"variables": (*file.variables, *more), "evidence": several, "provenance": provenance}
+    started = time.perf_counter()
+    from_file(msgspec.structs.replace(file, **changes))
+    assert time.perf_counter() - started < 10
 
 
 # --- mutations ---
