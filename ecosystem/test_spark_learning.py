@@ -9,7 +9,7 @@ import truism
 import truism.dask
 import truism.spark
 from truism.errors import ParameterError, TableError
-from truism.estimator import clusters
+from truism.estimator import batches as clusters
 from truism.learn.batches import Batches
 from truism.learn.learn import learn as train
 from truism.model.files import encode_model

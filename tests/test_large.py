@@ -165,7 +165,7 @@ def test_interrupting_leaves_nothing_behind(tmp_path, command):
     """Ctrl-C in the verifying pass, and while scores are written."""
     source = written(tmp_path / "a", [400])
     model = tmp_path / "m.truism.json"
-    setting = "truism.learn.passes.recount"
+    setting = "truism.learn.passes.Verify._recount"
     arguments = ["learn", source, "-o", str(model)]
     if command == "check":
         CliRunner().invoke(app, arguments)
