@@ -12,7 +12,7 @@ but not in blocks that stand apart, is drift, and then contexts count for less.
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -31,7 +31,7 @@ from truism.learn.rules import MinedRules
 from truism.model.evidence import MIN_UNIT, N_EXACT, Evidence, Grave, Spacing, Usual
 from truism.model.predicates import variables
 from truism.model.provenance import MAX_RATE, ShareOfRows, Threshold
-from truism.model.schema import Categorical, Numeric, Schema
+from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.model.settings import Settings, exact
 from truism.score.alignment import Reader
 from truism.score.contexts import LeafProfiles, surprise
@@ -41,7 +41,7 @@ from truism.score.rules import RULE_WEIGHT, expected_exceptions, rule_worth
 from truism.score.thresholds import calibrate
 from truism.score.truths import Truths, count, n_words
 from truism.table.columns import Column
-from truism.table.distinct import distinct
+from truism.table.distinct import Distinct, distinct
 from truism.work import Progress, share_out
 
 N_BLOCKS, N_STRETCHES = 5, 25  # every fifth stretch of rows is a block
@@ -119,16 +119,19 @@ class Study:
             trees, self.leaves, readings, self.reader, n_jobs, divisions, N_BLOCKS
         )
         cell_of = self.apart.of_row * N_BLOCKS + self.mixed.of_row
-        self.spacings = _space_all(schema, columns, n_jobs)
+        self.spacings = space_all(schema, columns, n_jobs)
         self.knots = [np.array(each.values) for each in self.spacings]
         numbers, codes = readings.numbers.T, readings.codes.T
+        states = [each for each in schema.variables if isinstance(each, Categorical)]
         self.knot_counts = [
-            _count_in_cells(cell_of, _owners(knots, values), len(knots))
+            _count_in_cells(
+                cell_of, np.where(np.isnan(values), -1, stand_in(knots, values)), len(knots)
+            )
             for knots, values in zip(self.knots, numbers, strict=True)
         ]
         self.state_counts = [
             _count_in_cells(cell_of, known, len(variable.values))
-            for variable, known in zip(_categorical(schema), codes, strict=True)
+            for variable, known in zip(states, codes, strict=True)
         ]
 
     def chosen(self, blocks: Blocks) -> NDArray[np.int64]:
@@ -231,15 +234,6 @@ def _count_in_cells(
     return counts.reshape(N_BLOCKS, N_BLOCKS, n_places)
 
 
-def _owners(knots: Floats, values: Floats) -> NDArray[np.int64]:
-    """Return the kept training value that stands for each value; -1 if missing."""
-    return np.where(np.isnan(values), -1, stand_in(knots, values))
-
-
-def _categorical(schema: Schema) -> list[Categorical]:
-    return [each for each in schema.variables if isinstance(each, Categorical)]
-
-
 def space(variable: str, values: Floats, counts: Counts) -> Spacing:
     """Describe a variable by its distinct training values, ascending, and their counts."""
     knots = values[_kept(len(values))]
@@ -308,17 +302,21 @@ def _decile_spread(values: Floats, counts: Counts) -> float:
     return float(high / 2.56 - low / 2.56)
 
 
-def _space_all(schema: Schema, columns: Sequence[Column], n_jobs: int) -> tuple[Spacing, ...]:
-    def of(pair: tuple[str, Column]) -> Spacing:
-        found = distinct(pair[1])
-        return space(pair[0], found.values, found.counts)
+def space_all(
+    schema: Schema, columns: Sequence[Column], n_jobs: int, outer: Mapping[str, Floats] = {}
+) -> tuple[Spacing, ...]:
+    """Describe all numbers by the values of their columns, and by `outer` values of other rows."""
 
-    pairs = [
-        (variable.name, column)
-        for variable, column in zip(schema.variables, columns, strict=True)
-        if isinstance(variable, Numeric)
-    ]
-    return tuple(share_out(n_jobs, of, pairs))
+    def of(variable: Variable, column: Column) -> Spacing:
+        found, name = distinct(column), variable.name
+        if name in outer:
+            added = np.setdiff1d(outer[name], found.values)
+            found += Distinct(added, np.ones(len(added), np.int64))
+        return space(name, found.values, found.counts)
+
+    pairs = zip(schema.variables, columns, strict=True)
+    numeric = [pair for pair in pairs if isinstance(pair[0], Numeric)]
+    return tuple(share_out(n_jobs, lambda pair: of(*pair), numeric))
 
 
 def broken_worths(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from truism.arrays import Counts, Rows
 from truism.learn.batches import Batches
 from truism.learn.contexts import LeafSums, Tree, add_all, find_leaves, sum_leaves
-from truism.learn.holdout import borders, space
+from truism.learn.holdout import borders, space_all
 from truism.learn.kinds import count_states, numeric, refuse_infinite, variable_columns
 from truism.learn.mining import Mined, UnitRule
 from truism.learn.rules import PredicateCounts, Search, count_predicates
@@ -32,7 +32,6 @@ from truism.score.alignment import Reader
 from truism.score.truths import Truths, Words
 from truism.table.columns import Column, Table, join_tables, numbers
 from truism.table.counters import MAX_STATES
-from truism.table.distinct import Distinct, distinct
 from truism.table.fingerprint import ODD, Hashes, hash_table, mix
 from truism.work import Progress
 
@@ -210,14 +209,11 @@ class Drawn(msgspec.Struct, frozen=True, eq=False):
 
     def spacings(self, schema: Schema, columns: Sequence[Column]) -> tuple[Spacing, ...]:
         """Space the values of the sample, and the outermost ones of all rows."""
-        spacings = []
-        for variable, column in zip(schema.variables, columns, strict=True):
-            if isinstance(variable, Numeric):
-                totals, values = self.totals[variable.name], distinct(column)
-                outer = np.setdiff1d(np.concatenate([totals.lows, totals.highs]), values.values)
-                values = values + Distinct(outer, np.ones(len(outer), np.int64))
-                spacings.append(space(variable.name, values.values, values.counts))
-        return tuple(spacings)
+        outer = {
+            name: np.concatenate([totals.lows, totals.highs])
+            for name, totals in self.totals.items()
+        }
+        return space_all(schema, columns, 1, outer)
 
 
 def draw(

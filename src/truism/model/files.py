@@ -42,7 +42,11 @@ FILES = VersionedKind(
     damaged="restore it, or learn it again; rules can be switched off without editing the file.",
 )
 MAX_LISTED = 100_000_000  # values that rules may list in all; their text could not be shown anyway
-_OPTIONAL = ("evidence", "series", "reading", "twins", "legend", "accepted")
+# What a file holds as a model does.
+_ALIKE = (
+    *("provenance", "settings", "derived", "disabled"),
+    *("evidence", "series", "reading", "twins", "legend", "accepted"),
+)
 
 
 # --- what a file holds ---
@@ -157,11 +161,7 @@ def to_file(model: Model) -> ModelFile:
         format="truism-model",
         format_version=4,
         digest="",
-        provenance=model.provenance,
-        settings=model.settings,
         threshold=model.limit,
-        derived=model.derived,
-        disabled=model.disabled,
         variables=model.schema.variables,
         left_out=model.schema.left_out,
         time=model.schema.time,
@@ -177,7 +177,7 @@ def to_file(model: Model) -> ModelFile:
             for rule in model.rules
             if rule.antecedent
         ),
-        **{name: getattr(model, name) for name in _OPTIONAL},
+        **{name: getattr(model, name) for name in _ALIKE},
     )
 
 
@@ -202,16 +202,8 @@ def from_file(file: ModelFile) -> Model:
     ids = {rule.id for rule in rules} if file.disabled else set()
     for i, off in enumerate(file.disabled):
         _check(off.rule_id in ids, f"there is no rule {off.rule_id!r}", f"$.disabled[{i}]")
-    return Model(
-        schema,
-        rules,
-        file.settings,
-        file.provenance,
-        file.threshold,
-        file.disabled,
-        file.derived,
-        **{name: getattr(file, name) for name in _OPTIONAL},
-    )
+    alike = {name: getattr(file, name) for name in _ALIKE}
+    return Model(schema, rules, limit=file.threshold, **alike)
 
 
 # --- what must fit together, beyond types and ranges ---
