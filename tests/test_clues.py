@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from learned import learn
 from strategies import finite
 from truism.explain.clues import (
-    Beyond,
     Contradiction,
     Nearest,
     Outside,
     Rarity,
-    Sparse,
+    Seen,
     count_others,
     nearest,
     usual_classes,
@@ -304,7 +303,7 @@ def test_a_rare_state_is_held_against_all_that_are_commoner():
 
 
 def test_clues_are_values():
-    clue = Rarity("x", 1.0, Nearest(0.0, None), Beyond(0, "high"), 1.0, True)
+    clue = Rarity("x", 1.0, Nearest(0.0, None), Seen(0, "high"), 1.0, True)
     assert msgspec.structs.replace(clue) == clue
     assert hash(clue)
 
@@ -415,12 +414,12 @@ def around(values, found, n_training):
 
 def test_rows_are_counted_where_a_rare_number_lies():
     two_modes = [0.0] * 50 + [5.0] * 50 + [2.0, 3.0]
-    assert around(two_modes, 2.5, 102) == (Nearest(1.0, 4.0), Sparse(2))
-    assert around(two_modes, 50.0, 102)[1] == Beyond(0, "high")
+    assert around(two_modes, 2.5, 102) == (Nearest(1.0, 4.0), Seen(2, "near"))
+    assert around(two_modes, 50.0, 102)[1] == Seen(0, "high")
     near, others = around([0.0] * 80 + [9.0, 10.0, 11.0, 12.0], 9.5, 84)
-    assert (near.above, others) == (None, Sparse(4))
+    assert (near.above, others) == (None, Seen(4, "near"))
     near, others = around([0.0] * 80 + [-9.0, -10.0, -11.0, -12.0], -9.5, 84)
-    assert (near.below, others) == (None, Sparse(4))
+    assert (near.below, others) == (None, Seen(4, "near"))
 
 
 def test_a_number_is_never_said_to_be_expected_where_it_was_found():
@@ -438,5 +437,5 @@ def test_what_is_ordinary_on_one_side_is_an_interval():
 
 
 def test_few_rows_beyond_a_number_are_counted_exactly():
-    assert Beyond(50, "low").is_exact
-    assert not Beyond(51, "low").is_exact
+    assert Seen(50, "low").is_exact
+    assert not Seen(51, "low").is_exact

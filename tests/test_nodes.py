@@ -113,7 +113,7 @@ def test_the_shortest_condition_is_chosen_that_keeps_most_of_the_evidence(learne
             for each, (_, strength, clear) in candidates.items()
             if strength >= least - 1e-9 and (clear or not candidates[strongest][2])
         ]
-        told = (int(chosen.contexts[row]), int(chosen.nodes[row]))
+        told = chosen[row]
         assert told in may
         assert candidates[told][0] == min(candidates[each][0] for each in may)
         shorter += candidates[told][0] < candidates[strongest][0]
@@ -149,5 +149,5 @@ def test_a_state_is_told_with_a_condition_only_where_the_condition_matters(count
     leaf = max(1, leaf % 3)
     blamed = np.zeros((1, 2), np.bool_)
     chooser = Chooser(nodes, np.array([[leaf]], np.uint8), blamed)
-    chosen = chooser.choose_for_state(0, np.array([own]))
-    assert len(nodes[0].answers[int(chosen.nodes[0])]) < 2
+    [(_, node)] = chooser.choose_for_state(0, np.array([own]))
+    assert len(nodes[0].answers[node]) < 2

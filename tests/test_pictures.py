@@ -12,7 +12,7 @@ from learned import learn
 from reported import NORMAL, attacked
 from truism.explain.blames import Blame
 from truism.explain.checker import Checker
-from truism.explain.clues import Beyond, Nearest, Rarity
+from truism.explain.clues import Nearest, Rarity, Seen
 from truism.explain.incidents import Incident
 from truism.explain.words import say
 from truism.model.schema import Schema
@@ -47,7 +47,7 @@ def test_the_picture_has_the_expected_interval_only_where_the_condition_held(sum
 
 def test_a_clue_that_is_no_rule_is_told_and_drawn(checker):
     table = as_table(attacked())
-    rare = Rarity("flow", 0.02, Nearest(None, 1.0), Beyond(3, "low"), 1.0, False)
+    rare = Rarity("flow", 0.02, Nearest(None, 1.0), Seen(3, "low"), 1.0, False)
     blame = Blame("flow", 1.0, 1.0, (say(rare, 200),))
     incident = Incident(
         start=41,

@@ -12,7 +12,7 @@ from rich.console import Console
 from learned import learn
 from truism.explain.blames import Blame
 from truism.explain.checker import Checker
-from truism.explain.clues import Beyond, Lasting, Nearest, Outside, Rarity
+from truism.explain.clues import Lasting, Nearest, Outside, Rarity, Seen
 from truism.explain.findings import gravest, to_show
 from truism.explain.incidents import Incident, course_of, summarise
 from truism.explain.words import say
@@ -31,8 +31,8 @@ def at(row):
 
 
 def course(name, share, since, *, timed=True, offset=None, found=255.0, first=True, clue=None):
-    worst = clue or Rarity(name, found, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
-    early = clue or Rarity(name, 12.0, Nearest(9.0, None), Beyond(0, "high"), 1.0, True)
+    worst = clue or Rarity(name, found, Nearest(9.0, None), Seen(0, "high"), 1.0, True)
+    early = clue or Rarity(name, 12.0, Nearest(9.0, None), Seen(0, "high"), 1.0, True)
     began = at(since) if timed and since is not None else None
     blame = Blame(name, share, 1.0, (say(worst, 100),), since=since, began=began, offset=offset)
     row = 9 if since is not None else 0

@@ -28,7 +28,7 @@ from truism.explain.clues import (
     Nearest,
     Outside,
     Rarity,
-    Sparse,
+    Seen,
     UsualNumber,
     facts_of,
 )
@@ -602,9 +602,9 @@ def test_reasons_are_told_as_values_too():
     assert vague.expected == ()
     beyond = facts_of(Outside("x", 9.0, 1.0, 2.0, 1.0))
     assert (beyond.expected, beyond.found) == ((Range("x", 1.0, 2.0),), {"x": 9.0})
-    rare = facts_of(Rarity("x", None, Nearest(None, 4.0), Sparse(0), 1.0, False))
+    rare = facts_of(Rarity("x", None, Nearest(None, 4.0), Seen(0, "near"), 1.0, False))
     assert (rare.expected, rare.found) == ((Interval("x", low=4.0),), {"x": None})
-    assert facts_of(Rarity("u", "c", states, Sparse(0), 1.0, True)).expected == (states,)
+    assert facts_of(Rarity("u", "c", states, Seen(0, "near"), 1.0, True)).expected == (states,)
     assert facts_of(Lasting("x", 3, 1.0)).found == {}
 
 

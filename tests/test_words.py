@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 
 from strategies import finite, intervals
 from truism.explain.clues import (
-    Beyond,
     Circumstance,
     Contradiction,
     Lasting,
     Nearest,
     Outside,
     Rarity,
-    SameState,
+    Seen,
     UsualNumber,
     UsualStates,
 )
@@ -113,7 +112,7 @@ def test_a_state_that_most_rows_have_is_only_less_common():
 
 
 def test_a_number_that_is_rare_is_printed_beside_the_places_that_are_named():
-    rare = Rarity("X", 1.00000001, Nearest(1.0, None), Beyond(0, "high"), 1.0, True)
+    rare = Rarity("X", 1.00000001, Nearest(1.0, None), Seen(0, "high"), 1.0, True)
     assert say(rare, 9).found == "1.00000001"
     assert say(msgspec.structs.replace(rare, found=1.23456789), 9).found == "1.235"
 
@@ -215,19 +214,19 @@ SAID = [
     (Outside("x", 9.0, 1.0, 2.0, 1.0), "x read 9 instead of at most 2"),
     (Outside("x", 0.5, 1.0, 2.0, 1.0), "x read 0.5 instead of at least 1"),
     (
-        Rarity("x", 255.0, Nearest(9.3, None), Beyond(0, "high"), 1.0, True),
+        Rarity("x", 255.0, Nearest(9.3, None), Seen(0, "high"), 1.0, True),
         "x read 255 instead of at most 9.3",
     ),
     (
-        Rarity("x", 5.0, Nearest(4.0, 6.0), Beyond(0, "high"), 1.0, False),
+        Rarity("x", 5.0, Nearest(4.0, 6.0), Seen(0, "high"), 1.0, False),
         "x read 5 instead of at most 4 or at least 6",
     ),
     (
-        Rarity("U", "ctf", OneOf("U", ("http",)), SameState(0), 1.0, True),
+        Rarity("U", "ctf", OneOf("U", ("http",)), Seen(0, "same"), 1.0, True),
         "U was ctf, which no training row had",
     ),
     (
-        Rarity("U", "ctf", OneOf("U", ("http",)), SameState(1), 1.0, False),
+        Rarity("U", "ctf", OneOf("U", ("http",)), Seen(1, "same"), 1.0, False),
         "U was ctf, which only 1 training row had",
     ),
     (broken(Range("x", 1.0, 2.0), (2.5,)), "x read 2.5 instead of at most 2"),
@@ -255,7 +254,7 @@ def test_a_clue_in_a_few_words(clue, said):
 
 
 def test_a_change_is_said_as_one():
-    clue = Rarity("ΔLIT1", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
+    clue = Rarity("ΔLIT1", -8.1, Nearest(None, 0.5), Seen(0, "low"), 1.0, True)
     assert join([state("ΔLIT1", clue)]) == "LIT1 changed by -8.1 instead of at least 0.5"
 
 
@@ -266,7 +265,7 @@ def test_titles_and_units_are_said_where_they_are_known():
         "conductivity read 255 instead of about 9.02 µS/cm while brine valve was open and tank "
         "level was at least 800 mm"
     )
-    clue = Rarity("ΔLIT301", -8.1, Nearest(None, 0.5), Beyond(0, "low"), 1.0, True)
+    clue = Rarity("ΔLIT301", -8.1, Nearest(None, 0.5), Seen(0, "low"), 1.0, True)
     assert join([state("ΔLIT301", clue, legend)]) == (
         "tank level changed by -8.1 instead of at least 0.5 mm"
     )

@@ -124,22 +124,16 @@ class Nearest(msgspec.Struct, frozen=True, gc=False):
         return None
 
 
-class Beyond(msgspec.Struct, frozen=True, gc=False):
-    """How many training rows lie as far out as a number, and on which side; exact if few."""
+class Seen(msgspec.Struct, frozen=True, gc=False):
+    """How many training rows have a state, lie as far out as a number, or near it."""
 
     n_rows: int
-    side: Literal["low", "high"]
+    where: Literal["same", "low", "high", "near"]
 
     @property
     def is_exact(self) -> bool:
-        """Whether the number is exact."""
-        return self.n_rows <= N_EXACT
-
-
-class Sparse(msgspec.Struct, frozen=True, gc=False):
-    """About how many training rows lie near a number, away from the nearest ordinary values."""
-
-    n_rows: int
+        """Whether the number is exact: of those as far out, only a few are counted one by one."""
+        return self.where == "same" or (self.where != "near" and self.n_rows <= N_EXACT)
 
 
 def usual_interval(variable: Numeric, mean: float, spread: float, found: float) -> Interval | None:
@@ -204,21 +198,19 @@ def nearest(emptiness: Emptiness, found: float) -> Nearest:
     )
 
 
-def count_others(
-    emptiness: Emptiness, around: Nearest, found: float, n_training: int
-) -> Beyond | Sparse:
+def count_others(emptiness: Emptiness, around: Nearest, found: float, n_training: int) -> Seen:
     """Count the training rows that lie where a rare number does."""
     n_below, n_above = emptiness.count_beyond(found)
     fewest = min(n_below, n_above)
     if fewest <= FEW * n_training:
-        return Beyond(fewest, "low" if n_below <= n_above else "high")
+        return Seen(fewest, "low" if n_below <= n_above else "high")
     # A kept training value stands for its neighbours too.
     n_usual = 0
     if around.below is not None:
         n_usual += emptiness.count_beyond(around.below)[0]
     if around.above is not None:
         n_usual += emptiness.count_beyond(around.above)[1]
-    return Sparse(emptiness.count_beyond(math.inf)[0] - n_usual)
+    return Seen(emptiness.count_beyond(math.inf)[0] - n_usual, "near")
 
 
 def _shortened(place: float, spread: float, found: float) -> float:
@@ -297,19 +289,13 @@ class Contradiction(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-class SameState(msgspec.Struct, frozen=True, gc=False):
-    """How many training rows have a state."""
-
-    n_rows: int
-
-
 class Rarity(msgspec.Struct, frozen=True, gc=False):
     """A value that is unusual whatever the other variables are."""
 
     variable: str
     found: Any
     usual: OneOf | Nearest  # the more common states, or the nearest ordinary numbers
-    seen: SameState | Beyond | Sparse  # how many training rows have such a value
+    seen: Seen  # how many training rows have such a value
     penalty: float
     new: bool  # whether training had no such value
 
@@ -392,7 +378,7 @@ class Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def facts_of(clue: Clue) -> Facts:
     """Return a clue as values.
 
-    >>> facts = facts_of(Rarity("flow", 3.0, Nearest(2.5, 4.0), Sparse(0), 1.0, False))
+    >>> facts = facts_of(Rarity("flow", 3.0, Nearest(2.5, 4.0), Seen(0, 'near'), 1.0, False))
     >>> [str(predicate) for predicate in facts.expected]
     ['flow < 2.5000000000000004', 'flow ≥ 4']
     """

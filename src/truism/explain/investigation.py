@@ -28,7 +28,7 @@ from truism.explain.clues import (
     Odd,
     Outside,
     Rarity,
-    SameState,
+    Seen,
     States,
     UsualNumber,
     UsualStates,
@@ -38,7 +38,7 @@ from truism.explain.clues import (
     usual_classes,
     usual_interval,
 )
-from truism.explain.nodes import Chooser, Chosen, Nodes, counts_of, nodes_of_all
+from truism.explain.nodes import Chooser, Node, Nodes, counts_of, nodes_of_all
 from truism.incidents.marks import WHY_FIRST
 from truism.model.evidence import MAX_CLASSES, Split
 from truism.model.model import Model
@@ -216,7 +216,7 @@ class _ClueFinder:
         if scorer not in _NODES_OF:
             _NODES_OF[scorer] = nodes_of_all(scorer.model.schema, evidence)
         self.chooser = Chooser(_NODES_OF[scorer], pieces.leaves, blamed)
-        self.chosen_for: dict[int, list[tuple[int, int]]] = {}
+        self.chosen_for: dict[int, list[Node]] = {}
         self.usual_in: dict[tuple[int, int, int], tuple[UsualNumber, int]] = {}
 
     def clues(
@@ -269,10 +269,7 @@ class _ClueFinder:
 
     def _contradiction(self, row: int, i: int, value: Any, penalty: float) -> Contradiction:
         if i not in self.chosen_for:
-            chosen = self._choose(i)
-            self.chosen_for[i] = list(
-                zip(chosen.contexts.tolist(), chosen.nodes.tolist(), strict=True)
-            )
+            self.chosen_for[i] = self._choose(i)
         k, node = self.chosen_for[i][row]
         variable = self.variables[i]
         expected: Interval | OneOf | None
@@ -302,7 +299,7 @@ class _ClueFinder:
         some_missing = int(self.chooser.nodes[k].known[node, at]) < n_like
         return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing), n_like
 
-    def _choose(self, i: int) -> Chosen:
+    def _choose(self, i: int) -> list[Node]:
         """Choose the condition to tell of a variable, for all rows at once."""
         readings, variable = self.pieces.readings, self.variables[i]
         if isinstance(variable, Numeric):
@@ -368,7 +365,9 @@ class _ClueFinder:
                 return []
             n_seen = 0 if code == UNSEEN else variable.counts[code]
             usual = OneOf(variable.name, self.states[i].commoner(n_seen))
-            return [Rarity(variable.name, value, usual, SameState(n_seen), penalty, code == UNSEEN)]
+            return [
+                Rarity(variable.name, value, usual, Seen(n_seen, "same"), penalty, code == UNSEEN)
+            ]
         if variable.varies and not variable.low <= value <= variable.high:
             bounds = (variable.low, variable.high)
             return [Outside(variable.name, value, *bounds, penalty, range_rule)]

@@ -121,11 +121,8 @@ def _added(context: Context, spans: Integers) -> tuple[Statistics, Integers]:
     return statistics, known.astype(np.int64)
 
 
-class Chosen(msgspec.Struct, frozen=True, eq=False):
-    """The context and its node that tell about a variable, for each row."""
-
-    contexts: Integers
-    nodes: Integers
+Node = tuple[int, int]
+"""A context and a node of it, by their places."""
 
 
 class Chooser:
@@ -153,7 +150,7 @@ class Chooser:
             cautious_spreads(nodes.statistics.spreads, nodes.known) for nodes in self.nodes
         ]
 
-    def choose_for_number(self, i: int, standard: Floats) -> Chosen:
+    def choose_for_number(self, i: int, standard: Floats) -> list[Node]:
         """Choose for a number, given its standardised values, a node with rows that have it."""
         against_of, clear, asked = [], [], []
         for k, nodes in enumerate(self.nodes):
@@ -169,7 +166,7 @@ class Chooser:
             clear.append(np.abs(distance) > reach)
         return self._shortest(asked, against_of, clear)
 
-    def choose_for_state(self, i: int, classes: Integers) -> Chosen:
+    def choose_for_state(self, i: int, classes: Integers) -> list[Node]:
         """Choose for a state, given its classes; those beyond the counted ones were never seen."""
         against_of, clear, asked = [], [], []
         for k, nodes in enumerate(self.nodes):
@@ -192,7 +189,7 @@ class Chooser:
         asked: Sequence[int],
         against_of: Sequence[Floats],
         clear: Sequence[NDArray[np.bool_]],
-    ) -> Chosen:
+    ) -> list[Node]:
         """Choose among the paths of some contexts, by length and then by evidence."""
         steps = max(values.shape[1] for values in against_of)
         evidence = np.stack([_padded(values, steps) for values in against_of])
@@ -211,7 +208,8 @@ class Chooser:
             rows = np.flatnonzero(which == place)
             path = self._paths[k]
             nodes[rows] = path[rows, np.minimum(step[rows], path.shape[1] - 1)]
-        return Chosen(np.array(asked, np.int64)[which], nodes)
+        contexts = np.array(asked, np.int64)[which]
+        return list(zip(contexts.tolist(), nodes.tolist(), strict=True))
 
 
 def counts_of(statistics: Statistics, i: int, node: int | slice = slice(None)) -> Integers:

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from truism.explain.clues import (
-    Beyond,
     Circumstance,
     Clue,
     Contradiction,
@@ -23,8 +22,6 @@ from truism.explain.clues import (
     Nearest,
     Outside,
     Rarity,
-    SameState,
-    Sparse,
     UsualNumber,
     UsualStates,
     conditional_on,
@@ -304,16 +301,12 @@ def _say_rarity(clue: Rarity, n_training: int, legend: Legend) -> Reason:
     expected, bounds = _say_usual(clue)
     unit = legend.after(clue.variable) if bounds else ""
     expected += unit
-    match clue.seen:
-        case SameState(n):
-            evidence = f"{n:,} of {n_training:,} training rows have this value"
-        case Beyond(n, side):
-            about = "" if clue.seen.is_exact else "about "
-            evidence = f"{about}{n:,} of {n_training:,} training rows were this {side}"
-        case Sparse(n):
-            assert isinstance(clue.usual, Nearest)
-            where = _where(clue.usual)
-            evidence = f"about {n:,} of {n_training:,} training rows lie {where}"
+    n_rows, where = f"{clue.seen.n_rows:,} of {n_training:,} training rows", clue.seen.where
+    evidence = f"{'' if clue.seen.is_exact else 'about '}{n_rows} were this {where}"
+    if where == "same":
+        evidence = f"{n_rows} have this value"
+    elif isinstance(clue.usual, Nearest) and where == "near":
+        evidence = f"about {n_rows} lie {_where(clue.usual)}"
     kind: Kind = "outside" if clue.new else "rare"
     found = _tell(clue.found, bounds, unit)
     return Reason(expected, found, None, evidence, "", clue.penalty, kind=kind)
@@ -523,12 +516,10 @@ def _instead_of_states(clue: Contradiction) -> str:
 
 
 def _rare(variable: str, clue: Rarity, unit: str) -> Statement:
-    match clue.seen:
-        case SameState(n_rows):
-            few = "no training row" if not n_rows else f"only {count(n_rows, 'training row')}"
-            return Statement(variable, "was", f"{say_state(clue.found)}, which {few} had")
-    assert isinstance(clue.usual, Nearest)
-    around = clue.usual
+    n_rows, around = clue.seen.n_rows, clue.usual
+    if not isinstance(around, Nearest):
+        few = "no training row" if not n_rows else f"only {count(n_rows, 'training row')}"
+        return Statement(variable, "was", f"{say_state(clue.found)}, which {few} had")
     found = shorten(clue.found, same_side(clue.found, around.values))
     bounds = []
     if around.below is not None:
