@@ -19,7 +19,7 @@ from truism.model.schema import Schema
 from truism.show import charts
 from truism.show.contents import Band, Span, Summary
 from truism.show.html import to_html
-from truism.show.pictures import MAX_BROKEN, Axis, Painter, panels_of_rule
+from truism.show.pictures import MAX_BROKEN, Axis, Painter
 from truism.show.summarising import summarise
 from truism.show.terminal import show_incident
 from truism.table.frames import as_table
@@ -126,7 +126,7 @@ def test_of_very_many_broken_rows_some_are_marked_from_first_to_last(checker):
 
 def test_a_rule_is_drawn_with_its_consequents_first(checker, painter):
     for rule in checker.model.rules:
-        panels = panels_of_rule(checker.scorer, painter.table, painter.axis, rule)
+        panels = painter.panels(rule.consequents, rule.antecedent, painter.table, painter.axis.x)
         wanted = [str(each) for each in (*rule.consequents, *rule.antecedent)]
         assert list(dict.fromkeys(panel.says for panel in panels)) == wanted
         assert {panel.variable for panel in panels} == set(rule.variables)

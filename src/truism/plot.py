@@ -21,7 +21,7 @@ from truism.explain.incidents import Incident
 from truism.model.predicates import variables
 from truism.model.rules import Rule
 from truism.show.contents import Panel, Unit
-from truism.show.pictures import Axis, Painter, panels_of_rule
+from truism.show.pictures import Axis, Painter
 from truism.table.columns import Table
 
 if TYPE_CHECKING:
@@ -135,9 +135,10 @@ def rule(detector: "InvariantRuleDetector", data: Any, which: Rule | str) -> "Fi
     chosen = detector.rules_.find(which) if isinstance(which, str) else which
     checker, table, axis = _prepare(detector, data)
     scorer = checker.scorer
-    panels = panels_of_rule(scorer, table, axis, chosen)
+    claims, conditions = chosen.consequents, chosen.antecedent
+    panels = Painter(scorer, table, axis).panels(claims, conditions, table, axis.x)
     holds, broken = scorer.apply(chosen, table)
-    n_claimed = sum(len(variables(predicate)) for predicate in chosen.consequents)
+    n_claimed = sum(len(variables(predicate)) for predicate in claims)
     axes = _draw(panels, axis.unit, n_claimed, first=1.5)
     x = _moments(axis.x, axis.unit)
     for ax in axes:

@@ -24,7 +24,6 @@ from truism.model.predicates import (
     format_value,
     variables,
 )
-from truism.model.rules import Rule
 from truism.model.schema import Categorical, Numeric, Schema, Variable
 from truism.model.wording import count, first_few, lasting
 from truism.score.alignment import MISSING, UNSEEN, codes, time_column
@@ -172,7 +171,7 @@ class Painter:
         x = self.axis.x[window]
         facts = blame.reasons[0].facts if blame.reasons else Facts()
         if len(facts.expected) == 1:
-            panels = self._panels_of(blame.variable, facts.because, facts.expected[0], part, x)
+            panels = self.panels(facts.expected, facts.because, part, x, blame.variable)
         else:
             panels = [self.panel(part, x, blame.variable, "", None, None)]
         return Picture(
@@ -190,24 +189,24 @@ class Painter:
         start, end = np.searchsorted(rows, [incident.start, incident.end]).tolist()
         return rows[_around(start, end, len(rows))]
 
-    def _panels_of(
+    def panels(
         self,
-        blamed: str,
+        claims: Sequence[Predicate],
         conditions: Sequence[Predicate],
-        failed: Predicate,
         part: Table,
         x: NDArray[np.float64],
+        blamed: str | None = None,  # is drawn first, with the rows that break the claims
     ) -> list[Panel]:
-        holds, broken = self.scorer.compare(conditions, (failed,), part)
-        panels = [self.panel(part, x, blamed, failed, holds, broken)]
-        seen = {blamed}
-        for predicate in (failed, *conditions):
-            for name in variables(predicate):
-                if name not in seen:
-                    seen.add(name)
-                    always = np.ones(part.n_rows, np.bool_)
-                    panels.append(self.panel(part, x, name, predicate, always, None))
-        return panels
+        """Draw each variable that is claimed something of, then those of the conditions."""
+        holds, broken = self.scorer.compare(conditions, claims, part)
+        always, panels = np.ones(part.n_rows, np.bool_), dict[str, Panel]()
+        for predicate in (*claims, *conditions):
+            where = holds if predicate in claims else always
+            for name in sorted(variables(predicate), key=lambda name: name != blamed):
+                if name not in panels:
+                    marks = broken if name == blamed else None
+                    panels[name] = self.panel(part, x, name, predicate, where, marks)
+        return list(panels.values())
 
     def panel(
         self,
@@ -287,21 +286,6 @@ def _drawable(
         positions[unseen] = len(names)
         names = (*names, _OTHER)
     return positions, names
-
-
-def panels_of_rule(scorer: Scorer, table: Table, axis: Axis, rule: Rule) -> list[Panel]:
-    """Draw every variable of a rule over a whole table, consequents first."""
-    painter = Painter(scorer, table, axis)
-    holds, _ = scorer.apply(rule, table)
-    always = np.ones(table.n_rows, np.bool_)
-    panels: list[Panel] = []
-    for predicate in (*rule.consequents, *rule.antecedent):
-        where = holds if predicate in rule.consequents else always
-        panels += [
-            painter.panel(table, axis.x, name, predicate, where, None)
-            for name in variables(predicate)
-        ]
-    return panels
 
 
 N_BINS = 24
