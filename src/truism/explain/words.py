@@ -475,12 +475,8 @@ def listed(items: Sequence[str]) -> str:
 
 
 def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Statement:
-    conditions = [
-        shared.allowed
-        for shared in clue.circumstances
-        if shared.holds and shared.allowed is not None
-    ]
-    condition = _while(conditions if len(conditions) == len(clue.circumstances) else (), legend)
+    all_hold = len(clue.conditions) == len(clue.circumstances)
+    condition = _while(clue.conditions if all_hold else (), legend)
     if clue.found is None:
         return Statement(variable, "was", "missing", *condition)
     match clue.usual:
@@ -489,7 +485,7 @@ def _contradicted(variable: str, clue: Contradiction, legend: Legend) -> Stateme
             instead = f"instead of about {usual}"
             if clue.expected is None:
                 instead = f"where about {usual} is usual"
-            found = _number(clue.found, clue.expected)
+            found = _digits(clue.found, clue.expected or (math.inf,))
             return Statement(variable, "read", f"{found} {instead}", *condition)
         case UsualStates():
             return Statement(variable, "was", _instead_of_states(clue), *condition)
@@ -567,14 +563,6 @@ def _off(
     return Statement(variable, "read", f"{found} instead of {wanted}", *condition)
 
 
-def _number(value: Any, expected: Predicate | None) -> str:
-    """Print a number that was found, with enough digits to differ from what was expected."""
-    match expected:
-        case Interval(_, low, high) | Range(_, low, high):
-            return shorten(value, same_side(value, (low, high)))
-    return shorten(value, lambda _: True)
-
-
 def _while(conditions: Sequence[Predicate], legend: Legend) -> tuple[str, tuple[str, ...]]:
     """Say conditions that a reader takes in at once, and the variables they are about."""
     held = [text for condition in conditions if (text := _held(condition, legend)) is not None]
@@ -628,13 +616,10 @@ def say_at(row: int, moment: Moment | None, beside: Moment | None) -> str:
     >>> say_at(7, morning, None)
     'on 3 Aug at 04:00:10'
     """
-    if moment is None:
-        return f"in {say_when(row, moment)}"
-    match moment, beside:
-        case datetime.datetime(), datetime.datetime() if moment.date() == beside.date():
-            return f"at {_clock(moment)}"
     if not isinstance(moment, datetime.datetime):
-        return f"at {moment}"
+        return f"{'in' if moment is None else 'at'} {say_when(row, moment)}"
+    if isinstance(beside, datetime.datetime) and moment.date() == beside.date():
+        return f"at {_clock(moment)}"
     return f"on {_day(moment)} at {_clock(moment)}"
 
 

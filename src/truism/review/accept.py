@@ -400,5 +400,5 @@ def n_gone(price: Price) -> str:
 
 def _say_sighting(sighting: Sighting) -> str:
     when = "" if sighting.started is None else f", {sighting.started}"
-    names = ", ".join(blame.variable for blame in sighting.blames or ())
-    return f"rows {sighting.start} to {sighting.end}{when}{f': {names}' if names else ''}"
+    names = f": {sighting.blamed}" if sighting.blamed else ""
+    return f"rows {sighting.start} to {sighting.end}{when}{names}"

@@ -112,6 +112,11 @@ class Sighting(msgspec.Struct, frozen=True):
     # the variables blamed most, each with its main reason; null where not looked for
     blames: tuple[Blame, ...] | None = None
 
+    @property
+    def blamed(self) -> str:
+        """The names of the variables blamed most."""
+        return ", ".join(blame.variable for blame in self.blames or ())
+
 
 class Measure(msgspec.Struct, frozen=True):
     """A measure of both models, the difference new less old, its 95 % interval, and the verdict on it.

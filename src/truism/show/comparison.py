@@ -153,8 +153,7 @@ def _label_section(advantage: Advantage) -> Section:
 
 
 def _incident(sighting: Sighting) -> Row:
-    blamed = ", ".join(blame.variable for blame in sighting.blames or ())
-    return (_when([sighting]), *_size([sighting]), blamed)
+    return (_when([sighting]), *_size([sighting]), sighting.blamed)
 
 
 def _when(sightings: Sequence[Sighting]) -> str:
