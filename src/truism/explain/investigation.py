@@ -217,7 +217,6 @@ class _ClueFinder:
             _NODES_OF[scorer] = nodes_of_all(scorer.model.schema, evidence)
         self.chooser = Chooser(_NODES_OF[scorer], pieces.leaves, blamed)
         self.chosen_for: dict[int, list[Node]] = {}
-        self.usual_in: dict[tuple[int, int, int], tuple[UsualNumber, int]] = {}
 
     def clues(
         self,
@@ -274,30 +273,25 @@ class _ClueFinder:
         variable = self.variables[i]
         expected: Interval | OneOf | None
         usual: UsualNumber | UsualStates
+        statistics = self.chooser.nodes[k].statistics
+        n_like = int(statistics.counts[node])
         if isinstance(variable, Numeric):
-            if (i, k, node) not in self.usual_in:
-                self.usual_in[i, k, node] = self._usual_number(variable, i, k, node)
-            usual, n_like = self.usual_in[i, k, node]
+            usual = self._usual_number(variable, i, k, node)
             expected = usual_interval(variable, usual.mean, usual.spread, float(value))
         else:
-            statistics = self.chooser.nodes[k].statistics
-            n_like = int(statistics.counts[node])
             expected, usual = self._usual_states(row, i, counts_of(statistics, i, node).tolist())
         circumstances = self._circumstances(k, node, row)
         return Contradiction(variable.name, value, expected, circumstances, usual, n_like, penalty)
 
-    def _usual_number(
-        self, variable: Numeric, i: int, k: int, node: int
-    ) -> tuple[UsualNumber, int]:
-        """Return what a number is in the rows of a node, and how many they are."""
-        statistics = self.chooser.nodes[k].statistics
-        n_like = int(statistics.counts[node])
-        at = statistics.numbers.index(i)
-        mean = variable.mean + variable.std * float(statistics.means[node, at])
+    def _usual_number(self, variable: Numeric, i: int, k: int, node: int) -> UsualNumber:
+        """Return what a number is in the rows of a node."""
+        nodes = self.chooser.nodes[k]
+        at = nodes.statistics.numbers.index(i)
+        mean = variable.mean + variable.std * float(nodes.statistics.means[node, at])
         mean = min(max(mean, variable.low), variable.high)
-        spread = variable.std * float(statistics.spreads[node, at])
-        some_missing = int(self.chooser.nodes[k].known[node, at]) < n_like
-        return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing), n_like
+        spread = variable.std * float(nodes.statistics.spreads[node, at])
+        some_missing = bool(nodes.known[node, at] < nodes.statistics.counts[node])
+        return UsualNumber(mean, spread, RESOLUTION * variable.std, some_missing)
 
     def _choose(self, i: int) -> list[Node]:
         """Choose the condition to tell of a variable, for all rows at once."""
