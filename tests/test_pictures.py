@@ -108,7 +108,7 @@ def test_a_picture_has_the_incident_its_peak_and_the_broken_rows(checker, painte
 def test_an_unseen_state_is_drawn_above_all_others(checker):
     table = as_table({"pump": ["on", "never", "off", None] * 20, "flow": [2.5] * 80})
     painter = Painter(checker.scorer, table, Axis(table, checker.model.schema))
-    panel = painter.panel(table, painter.axis.x, "pump", "", None, None)
+    panel = painter.panel(table, painter.axis.x, "pump")
     assert panel.states[:2] == ("off", "on")
     assert len(panel.states) == 3
     assert panel.line.y[:4] == (1.0, 2.0, 0.0, None)
@@ -119,7 +119,7 @@ def test_of_very_many_broken_rows_some_are_marked_from_first_to_last(checker):
     table = as_table({"pump": ["on"] * 1000, "flow": [-1.5] * 1000})
     painter = Painter(checker.scorer, table, Axis(table, checker.model.schema))
     broken = np.ones(1000, bool)
-    marks = painter.panel(table, painter.axis.x, "flow", "", None, broken).broken
+    marks = painter.panel(table, painter.axis.x, "flow", broken=broken).broken
     assert len(marks.x) == MAX_BROKEN
     assert (marks.x[0], marks.x[-1]) == (0.0, 999.0)
 

@@ -145,10 +145,8 @@ class Summary(Printed, msgspec.Struct, frozen=True):
     weaker: tuple[Span, ...]
     in_short: tuple[Fact, ...]  # what is always true, with its rows and the rules behind it
     constants: str  # what never changes
-    # the rules that are listed, how many the model has, and how many of them were checked
-    rules: tuple[RuleLine, ...]
+    rules: tuple[RuleLine, ...]  # the rules that are listed, and how many the model has
     n_rules: int
-    n_active: int
     variables: tuple[VariableLine, ...]  # every variable
     model: tuple[Fact, ...]  # facts about the model and about the table
     data: tuple[Fact, ...]

@@ -173,7 +173,7 @@ class Painter:
         if len(facts.expected) == 1:
             panels = self.panels(facts.expected, facts.because, part, x, blame.variable)
         else:
-            panels = [self.panel(part, x, blame.variable, "", None, None)]
+            panels = [self.panel(part, x, blame.variable)]
         return Picture(
             self.axis.span(incident.start, incident.end),
             float(self.axis.x[incident.peak]),
@@ -213,15 +213,15 @@ class Painter:
         part: Table,
         x: NDArray[np.float64],
         name: str,
-        predicate: Predicate | str,
-        where: NDArray[np.bool_] | None,
-        broken: NDArray[np.bool_] | None,
+        predicate: Predicate | None = None,
+        where: NDArray[np.bool_] | None = None,
+        broken: NDArray[np.bool_] | None = None,
     ) -> Panel:
         """Draw one variable, what was expected of it and where, and the rows that break that."""
         variable = self.variable_of[name]
         values, states = _drawable(variable, part, name)
         band = None
-        if where is not None and not isinstance(predicate, str):
+        if predicate is not None and where is not None:
             band = self._band(variable, predicate, where, x)
         marks = Line((), ())
         if broken is not None:
@@ -230,7 +230,8 @@ class Painter:
                 rows = rows[np.linspace(0, len(rows) - 1, MAX_BROKEN).astype(np.int64)]
             marks = line(x[rows], values[rows])
         drawn = reduce(*self.axis.apart(x, values), N_BUCKETS)
-        return Panel(name, str(predicate), states, drawn, band, marks)
+        says = "" if predicate is None else str(predicate)
+        return Panel(name, says, states, drawn, band, marks)
 
     def _band(
         self,

@@ -21,7 +21,6 @@ from truism.model.model import Model
 from truism.model.predicates import conjunction
 from truism.model.schema import Numeric
 from truism.model.summary import N_STATEMENTS
-from truism.model.wording import percent
 from truism.score.alignment import align
 from truism.score.scorer import Scorer
 from truism.show.contents import (
@@ -130,7 +129,6 @@ def summarise(
         *_in_short(model),
         _rules(scorer, table, cards),
         len(model.rules),
-        len(model.active_rules),
         _variables(scorer, table, findings),
         _model_facts(model),
         _data_facts(axis, model, findings, source, label),
@@ -286,15 +284,9 @@ def _model_facts(model: Model) -> tuple[Fact, ...]:
 def _data_facts(
     axis: Axis, model: Model, findings: Findings, source: str | None, label: str | None
 ) -> tuple[Fact, ...]:
-    facts = [
-        Fact("read from", source or "a table in memory"),
-        Fact("rows", f"{findings.n_rows:,}"),
-    ]
+    facts = [Fact("read from", source or "a table in memory")]
     if axis.unit == "time":
         facts.append(Fact("time", axis.when(0, findings.n_rows - 1)))
-    if findings.n_rows:
-        above = f"{findings.n_anomalous:,} ({percent(findings.rate)})"
-        facts.append(Fact("rows above the threshold", above))
     why = str(model.limit.origin)
     facts.append(Fact("threshold (φ)", f"{findings.threshold:g}{f': {why}' if why else ''}"))
     if findings.gap is not None:

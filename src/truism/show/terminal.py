@@ -1,5 +1,6 @@
 """Findings, explanations and the progress of jobs, for a terminal."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
@@ -20,13 +21,12 @@ from truism.show.models import BAD, FAINT, GOOD, STRONG, say
 
 N_BLAMES = 3
 N_ALSO_BROKEN = 5
-STANDING = Text("Differs from training now", STRONG)
-_ENDS = (
-    ("is new", "are new"),
-    ("came and went", "came and went"),
-    ("goes on", "go on"),
-    ("is over", "are over"),
-)
+_ENDS = {
+    "new": ("is new", "are new"),
+    "came and went": ("came and went", "came and went"),
+    "ongoing": ("goes on", "go on"),
+    "over": ("is over", "are over"),
+}
 
 
 def show_findings(
@@ -39,11 +39,15 @@ def show_findings(
     """
     if findings.ordered:
         shown, n_more = to_show(findings, top)
-        statuses: list[str | None] = [None] * len(shown)
-        if step is not None:
-            happened = _happened(step)
-            statuses = [_status(happened.get(one.id, ()), is_open=one.ongoing) for one, _ in shown]
-        yield from in_order(shown, statuses, n_more)
+        first_of, happened = dict[str, int](), {} if step is None else _happened(step)
+        for number, (incident, also) in enumerate(shown, 1):
+            first = first_of.setdefault(incident.story, number)
+            story = f"same story as {first}" if first < number else ""
+            status = _status(happened.get(incident.id, ()), is_open=incident.ongoing)
+            yield show_incident(incident, number, status if step else None, (story, also))
+            yield ""
+        if n_more:
+            yield Text(f"{n_more:,} more; --top 0 shows all.", FAINT)
         yield from show_differing(findings.differing)
         if step is None and findings.incidents and findings.gap is not None:
             between = count(findings.gap, "normal row")
@@ -59,27 +63,14 @@ def show_findings(
         yield Text(say_progress(step))
 
 
-def in_order(
-    shown: Sequence[tuple[Incident, str]], statuses: Sequence[str | None], n_more: int
-) -> Iterator[RenderableType]:
-    """Show what happened, each story from its beginning, and how many more there are."""
-    first_of = dict[str, int]()
-    for number, ((incident, also), status) in enumerate(zip(shown, statuses, strict=True), 1):
-        first = first_of.setdefault(incident.story, number)
-        story = f"same story as {first}" if first < number else ""
-        yield show_incident(incident, number, status, (story, also))
-        yield ""
-    if n_more:
-        yield Text(f"{n_more:,} more; --top 0 shows all.", FAINT)
-
-
 def show_differing(differing: Sequence[Differing]) -> Iterator[RenderableType]:
     """Show what differs from training now: since when, how far off, and what that costs."""
     if differing:
         grid = Grid.grid(padding=(0, 2, 0, 0))
         for one in differing:
             grid.add_row(say(one.heading, STRONG), say(one.when), say(one.off), say(one.so, FAINT))
-        yield from (STANDING, Padding(grid, (0, 0, 0, 3)), "")
+        yield Text("Differs from training now", STRONG)
+        yield from (Padding(grid, (0, 0, 0, 3)), "")
 
 
 def show_patterns(findings: Findings, top: int) -> Iterator[RenderableType]:
@@ -159,12 +150,18 @@ def _facts(incident: Incident) -> list[str]:
     return [*parts, peak, *filter(None, [incident.counted])]
 
 
-def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
-    """Show what was wrong with each variable, with the strongest reason."""
+def _blame_grid() -> Grid:
+    """Return an empty table of variables, their shares, and reasons."""
     grid = Grid.grid(padding=(0, 2, 0, 0))
     grid.add_column(style=STRONG, overflow="fold")
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold", ratio=1)
+    return grid
+
+
+def show_blames(blames: Sequence[Blame], most: int = N_BLAMES) -> RenderableType:
+    """Show what was wrong with each variable, with the strongest reason."""
+    grid = _blame_grid()
     shown, rest = choose(blames, most)
     for blame in shown:
         share = f"{100 * blame.share:.0f} %"
@@ -216,10 +213,7 @@ def show_explanation(explanation: Explanation, threshold: float, top: int) -> Re
     accepted = [say(str(spared), GOOD) for spared in explanation.accepted]
     if not explanation.blames:
         return Group(head, *accepted or [Text("Nothing is unusual about it.")])
-    grid = Grid.grid(padding=(0, 2, 0, 0))
-    grid.add_column(style=STRONG, overflow="fold")
-    grid.add_column(justify="right", no_wrap=True)
-    grid.add_column(overflow="fold", ratio=1)
+    grid = _blame_grid()
     shown = choose(explanation.blames, top)[0] if top else explanation.blames
     for blame in shown:
         reasons = [
@@ -257,15 +251,14 @@ def _status(happened: tuple[str, ...], *, is_open: bool) -> str:
 
 def say_progress(step: Step) -> str:
     """Say in one line what is new, what goes on, and what is over since the last call."""
-    happened = _happened(step)
+    happened, findings = _happened(step), step.findings
     parts = []
-    findings = step.findings
     for noun, events in (("incident", findings.incidents), ("lasting change", findings.shifts)):
-        numbers = [0] * len(_ENDS)
-        for outline in events.outlines:
-            opened = "opened" in happened.get(events.id_of(outline), ())
-            numbers[(0 if opened else 2) + (not outline.is_open)] += 1
-        for n, (one, many) in zip(numbers, _ENDS, strict=True):
-            if n:
+        n_of = Counter(
+            _status(happened.get(events.id_of(event), ()), is_open=event.is_open)
+            for event in events.outlines
+        )
+        for status, (one, many) in _ENDS.items():
+            if n := n_of[status]:
                 parts.append(f"{count(n, noun)} {one if n == 1 else many}")
     return f"Since the last call: {', '.join(parts) or 'nothing new'}."
