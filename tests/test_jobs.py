@@ -198,7 +198,7 @@ BAD_CALLS = [
     ),
     (
         ("h.csv", *JOB, "--retain", "soon"),
-        "Error: --retain must be a duration such as '12h' or '30d', got 'soon'.\n",
+        "Error: --retain must be a duration such as '10s', '5min' or '1h', got 'soon'.\n",
     ),
     (
         ("h.csv", *JOB[:2], "--retain", "90d"),
@@ -668,7 +668,7 @@ def test_rows_may_be_too_old(place, state, zone):
     rows(-5)
     assert run(*check, "30min")[2] == 0
     assert run(*check, "soon")[1:] == (
-        "Error: --max-age must be a duration such as '12h' or '30d', got 'soon'.\n",
+        "Error: --max-age must be a duration such as '10s', '5min' or '1h', got 'soon'.\n",
         2,
     )
 

@@ -1048,6 +1048,89 @@ def test_texts_may_be_listed_in_one_file_and_written_out_in_another(kind):
         assert [cell for part in parts for cell in cells(part)["pump"]] == wanted
 
 
+# --- one value per row, of several runs ---
+
+
+SECONDS = {"time": ("time",), "time_format": "seconds", "every": "10s"}
+
+
+def long(name, values, run=None):
+    rows = (f"{run},{t},{tag},{value}\n" for t, tag, value in values)
+    return write(name, "run,time,tag,value\n" + "".join(rows))
+
+
+def test_runs_that_begin_anew_are_refused_unless_a_column_names_them():
+    names = [long(f"{run}.csv", [(10 * t, "A", t) for t in range(5)], run) for run in "ab"]
+    message = sentence(TableError, names, Layout(**SECONDS))
+    assert message == (
+        "'a.csv': Times begin anew: the values are of several runs, which must not be mixed.\n"
+        "Hint: name the run in a column of the files; see by."
+    )
+    found = cells(read(names, Layout(**SECONDS, by="run")).table)
+    assert (found["run"], found["A"]) == (["a"] * 5 + ["b"] * 5, [*range(5)] * 2)
+    again = long("c.csv", [(10 * t, "A", t) for t in [*range(5), *range(5)]], "c")
+    assert "within series of column 'run'" in sentence(
+        TableError, [again], Layout(**SECONDS, by="run")
+    )
+    for order in (
+        sorted,
+        lambda rows: sorted(rows, reverse=True),
+    ):  # one tag after the other, newest first
+        rows = order([(tag, 10 * t) for tag in "AB" for t in range(5)])
+        name = long("d.csv", [(t, tag, t) for tag, t in rows], "d")
+        assert cells(read([name], Layout(**SECONDS)).table)["A"] == [0, 10, 20, 30, 40]
+
+
+def test_values_hold_until_they_are_stale_and_without_any_there_is_no_row():
+    values = [(0, "A", 1), (0, "B", 7), (40, "B", 8), (200, "A", 2)]
+    assert sentence(ParameterError, [long("t.csv", values)], Layout(stale="1min")) == (
+        "stale must be given with every, got '1min'."
+    )
+    found = read([long("t.csv", values)], Layout(**SECONDS)).table
+    assert [f"{time:%M:%S}" for time in cells(found)["time"]] == [
+        *("00:00", "00:10", "00:20", "00:30", "00:40", "00:50", "01:00", "01:10", "01:20", "01:30"),
+        "03:20",
+    ]
+    assert cells(found)["A"] == [1] * 6 + [None] * 4 + [2]
+    assert cells(found)["B"] == [7] * 4 + [8] * 6 + [None]
+    longer = read([long("t.csv", values)], Layout(**SECONDS, stale="1h")).table
+    assert cells(longer)["A"] == [1] * 20 + [2]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("ab"), st.integers(0, 30), st.sampled_from("AB"), st.integers(0, 9)
+        ),
+        min_size=1,
+        unique_by=lambda row: row[:3],
+    ),
+    st.integers(1, 9),
+)
+def test_each_series_holds_its_values_as_a_loop_would(tmp_path_factory, rows, stale):
+    rows = sorted(rows, key=lambda row: row[1])
+    path = tmp_path_factory.mktemp("long") / "t.csv"
+    lines = ("".join(f"{r},{10 * t},{tag},{v}\n" for r, t, tag, v in rows),)
+    path.write_text("run,time,tag,value\n" + lines[0])
+    layout = Layout(**SECONDS, by="run", stale=f"{10 * stale}s")
+    found = read([str(path)], layout).table
+    expected = []
+    for run in dict.fromkeys(row[0] for row in rows):
+        times = [t for r, t, *_ in rows if r == run]
+        for now in range(min(times), max(times) + 1):
+            held = {tag: (t, v) for r, t, tag, v in rows if r == run and t <= now}
+            values = {tag: v for tag, (t, v) in held.items() if now - t <= stale}
+            if values:
+                expected.append(
+                    (run, now, *(values.get(tag) for tag in sorted({r[2] for r in rows})))
+                )
+    times = found.columns[0].values.astype(np.int64) // 10_000_000
+    columns = [cells(found)[name] for name in found.names[1:]]
+    assert [
+        (run, t, *rest) for run, t, *rest in zip(columns[0], times, *columns[1:], strict=True)
+    ] == (expected)
+
+
 # --- rows that sum up the others ---
 
 

@@ -270,7 +270,7 @@ def _check_options(wanted: Wanted) -> None:
     check_threshold_options(wanted.threshold, wanted.max_false_incidents)
     taken = (*wanted.data, wanted.place)
     if wanted.max_age is not None:
-        _seconds("max_age", wanted.max_age)
+        seconds_of(wanted.max_age, "max_age")
     if wanted.scores_place is not None:
         check_suffix(wanted.scores_place)
     if wanted.report_place is not None:
@@ -360,7 +360,7 @@ def _examine(
             return rows, Step(findings, {}, compared=compared)
         progress("scoring", 0, 0)
         options = wanted.grouping
-        retain = _seconds("retain", wanted.retain or RETAINED)
+        retain = seconds_of(wanted.retain or RETAINED, "retain")
         step = proceed(rows.checker, rows.table, state, retain=retain, now=clock(), **options)
         return rows, step
 
@@ -443,19 +443,12 @@ def _too_old(rows: InputRows, state: JobState | None, most: str) -> str | None:
     now = datetime.datetime.now(datetime.UTC if zoned else None).replace(tzinfo=None)
     moment = np.datetime64(latest, "us")
     age = float((np.datetime64(now, "us") - moment) / np.timedelta64(1, "s"))
-    if age <= _seconds("max_age", most):
+    if age <= seconds_of(most, "max_age"):
         return None
     return (
         f"The latest row, of {far_moment(moment)}{' UTC' if zoned else ''}, is {lasting(age)} old; "
         f"--max-age allows {most}."
     )
-
-
-def _seconds(option: str, duration: str) -> float:
-    try:
-        return seconds_of(duration)
-    except ParameterError:
-        raise ParameterError.of(option, "be a duration such as '12h' or '30d'", duration) from None
 
 
 def _note(screen: Screen, wanted: Wanted, step: Step) -> None:

@@ -49,6 +49,9 @@ Examples:
 @click.option(
     "--categorical", multiple=True, metavar="COL", help="Column of states; may be repeated."
 )
+@click.option(
+    "--by", metavar="COL", help="Column that names the series of each row, if there are several."
+)
 @layout_options
 @click.pass_obj
 def look(

@@ -257,6 +257,11 @@ _OPTIONS = (
         help="Turn single values (time, tag, value) into rows, one every 10s, 5min or 1h.",
     ),
     click.option(
+        "--stale",
+        metavar="DURATION",
+        help="With --every, how long a value holds until the next one.  [default: five steps]",
+    ),
+    click.option(
         "--rename",
         multiple=True,
         metavar="OLD=NEW",
@@ -299,7 +304,7 @@ def file_options(options: dict[str, Any]) -> FileOptions:
             name: options.pop(name)
             for name in (
                 *("decimal", "header", "encoding", "time_format", "zone"),
-                *("transpose", "sheet", "table", "query", "every"),
+                *("transpose", "sheet", "table", "query", "every", "stale"),
             )
         },
     )

@@ -732,6 +732,8 @@ def understand(
     if not set(merged.time) <= {*table.names}:  # a later file may lack only the time column
         merged = msgspec.structs.replace(merged, time=())
     try:
+        if merged.every is None and merged.stale is not None:
+            raise ParameterError.of("stale", "be given with every", merged.stale)
         if merged.every is not None:
             with naming(parts[0].place):
                 table, pivoted = pivot(table, merged)

@@ -1,21 +1,25 @@
 """Historians' long format: one value per row (time, tag, value) goes in, one column per tag comes out.
 
-Between two values of a tag the earlier one holds (sample and hold), as is meant in historians. The value
-is missing before the first one, and from a word such as ``Bad`` until the next one.
+Between two values of a tag the earlier one holds (sample and hold), as in historians, until it is stale.
+The value is missing before the first one, and from a word such as ``Bad`` until the next one. Where no tag
+has a value, there is no row.
 """
+
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from truism.errors import TableError, shorten
-from truism.table.columns import Column, Table
+from truism.table.columns import Column, Table, join_tables
 from truism.table.layouts import Layout, check_names, seconds_of
 from truism.table.notices import Notice
 from truism.table.texts import interpret
 from truism.table.words import says_time, words_in
 
 MAX_ROWS = 10_000_000
+STALE = 5  # steps for which a value holds
 _TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variable", "sensor", "name",
               "channel", "item", "itemid", "metric", "parameter", "messstelle", "kks")  # fmt: skip
 _VALUE_WORDS = ("value", "val", "values", "wert", "messwert", "reading", "vvalue")
@@ -47,42 +51,67 @@ def looks_long(table: Table) -> Notice | None:
 
 
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
-    """Return a table with one column for each tag and rows at equal intervals of time."""
+    """Return a table with one column for each tag and rows at equal intervals of time, of each series."""
     assert layout.every is not None
-    long = _find(table, layout)
+    long, by = _find(table, layout), table.column_of().get(layout.by or "")
     every = round(seconds_of(layout.every) * 1e6)
+    stale = STALE * every if layout.stale is None else round(seconds_of(layout.stale) * 1e6)
     complete = ~np.isnat(long.time.values)
-    if long.tag.missing is not None:
-        complete &= ~long.tag.missing
+    for column in (long.tag, by):
+        if column is not None and column.missing is not None:
+            complete &= ~column.missing
     if not complete.any():
         raise TableError("No row has both a time and a tag.")
     micros = long.time.values.astype(np.int64)
-    grid = _grid(micros[complete], every)
-    columns = [
-        Column(
-            long.time.name,
-            "time",
-            grid.astype("datetime64[us]"),
-            zoned=long.time.zoned,
-            zone=long.time.zone,
-        )
-    ]
-    order = np.flatnonzero(complete)
-    order = order[np.argsort(micros[order], kind="stable")]
-    codes = long.tag.values[order]
-    by_tag = order[np.argsort(codes, kind="stable")]
-    starts = np.searchsorted(np.sort(codes), np.arange(len(long.tag.categories) + 1))
+    rows = np.flatnonzero(complete)
+    series = np.zeros(table.n_rows, np.int64)
+    if by is not None:
+        series[rows] = np.unique(by.values[rows], return_inverse=True)[1]
+    _refuse_runs(series[rows], long.tag.values[rows], micros[rows], by)
+    rows = rows[np.argsort(micros[rows], kind="stable")]
     tags = sorted((tag, code) for code, tag in enumerate(long.tag.categories))
-    for tag, code in tags:
-        rows = by_tag[starts[code] : starts[code + 1]]
-        if len(rows):
-            columns.append(_held(tag.strip(), long.value, rows, micros[rows], grid))
-    check_names([column.name for column in columns])
+    tags = [(tag, code) for tag, code in tags if code in {*long.tag.values[rows].tolist()}]
+    parts = []
+    for number in range(int(series.max()) + 1):
+        own = rows[series[rows] == number]
+        grid = _grid(micros[own], every)
+        times = grid.astype("datetime64[us]")
+        columns = [msgspec.structs.replace(long.time, values=times, missing=None)]
+        columns += [] if by is None else [by.take(np.repeat(own[:1], len(grid)))]
+        for tag, code in tags:
+            of_tag = own[long.tag.values[own] == code]
+            columns.append(_held(tag.strip(), long.value, of_tag, micros[of_tag], grid, stale))
+        check_names([column.name for column in columns])
+        values = columns[-len(tags) :]
+        some = np.any(
+            [np.ones(len(grid), bool) if c.missing is None else ~c.missing for c in values], 0
+        )
+        parts.append(Table(tuple(columns), len(grid)).take(np.flatnonzero(some)))
+    whole = join_tables(parts)
     text = (
-        f"{complete.sum():,} values of {len(columns) - 1:,} tags are read as {len(grid):,} rows, one "
-        f"every {layout.every}, in which each tag holds its last value."
+        f"{complete.sum():,} values of {len(tags):,} tags are read as {whole.n_rows:,} rows, one every "
+        f"{layout.every}, in which each tag holds its last value for at most "
+        f"{layout.stale or f'{STALE} steps'}."
     )
-    return Table(tuple(columns), len(grid)), (Notice("tags_pivoted", text),)
+    return whole, (Notice("tags_pivoted", text, see=("stale",)),)
+
+
+def _refuse_runs(
+    series: NDArray[np.int64], tags: NDArray[Any], micros: NDArray[np.int64], by: Column | None
+) -> None:
+    """Refuse values of a tag that begin anew at their first time: several runs would become one."""
+    order = np.lexsort((np.arange(len(micros)), tags, series))
+    times, steps = micros[order], np.diff(micros[order])
+    same = (np.diff(series[order]) == 0) & (np.diff(tags[order]) == 0)
+    starts = np.maximum.accumulate(np.where(np.append(True, ~same), np.arange(len(times)), 0))
+    anew = same & (steps < 0) & (times[1:] <= times[starts[1:]])
+    if anew.any() and (steps[same] > 0).sum() > 2 * (steps[same] < 0).sum():
+        within = "" if by is None else f" within series of column {by.name!r}"
+        raise TableError(
+            f"Times begin anew{within}: the values are of several runs, which must not be mixed.",
+            "name the run in a column of the files.",
+            see=("by",),
+        )
 
 
 def _grid(micros: NDArray[np.int64], every: int) -> NDArray[np.int64]:
@@ -103,11 +132,13 @@ def _held(
     rows: NDArray[np.int64],
     micros: NDArray[np.int64],
     grid: NDArray[np.int64],
+    stale: int,
 ) -> Column:
-    """Return a tag's last value at each step."""
+    """Return a tag's last value at each step, if it is not stale."""
     last = np.searchsorted(micros, grid, side="right") - 1
+    rows, micros = (rows, micros) if len(rows) else (np.zeros(1, np.int64), grid[:1])
     taken = value.take(rows[np.maximum(last, 0)])
-    missing = last < 0
+    missing = (last < 0) | (grid - micros[last] > stale)
     if taken.missing is not None:
         missing = missing | taken.missing
     values = taken.values
@@ -134,7 +165,7 @@ def _find(table: Table, layout: Layout) -> _Long:
         raise TableError(
             "A table with one value per row needs a time column.", see=("time", "time_format")
         )
-    others = [column for column in table.columns if column.name != time.name]
+    others = [column for column in table.columns if column.name not in (time.name, layout.by)]
     texts = [column for column in others if column.kind == "text"]
     tag = next((column for column in texts if _named(column, _TAG_WORDS)), None)
     tag = tag or next(iter(texts), None)

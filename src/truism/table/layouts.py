@@ -87,6 +87,7 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     # for tables with one value per row (time, tag, value): the time between the rows to make, such
     # as ``10s``
     every: str | None = None
+    stale: str | None = None  # for how long a value holds there; five such times when absent
     # pairs of the name in the files and the name that the column is to have
     renames: tuple[tuple[str, str], ...] = ()
     states: tuple[str, ...] = ()  # columns whose texts stay texts, whatever they look like
@@ -110,8 +111,9 @@ class Layout(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
             raise ParameterError.of("missing", f"be at most {MAX_MISSING:,} bytes in all", n_bytes)
         _check_zone(self.zone)
         _check_format(self.time_format)
-        if self.every is not None:
-            seconds_of(self.every)
+        for name in ("every", "stale"):
+            if getattr(self, name) is not None:
+                seconds_of(getattr(self, name), name)
 
     def over(self, other: "Layout") -> "Layout":
         """Return this layout, with what it leaves open taken from another."""
@@ -185,8 +187,8 @@ class Reading(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
         return " ".join(self.layout.time) or None
 
 
-def seconds_of(duration: str) -> float:
-    """Return the seconds of a duration.
+def seconds_of(duration: str, name: str = "every") -> float:
+    """Return the seconds of a duration, the value of a setting.
 
     >>> seconds_of("10s"), seconds_of("1.5 min"), seconds_of("1h")
     (10.0, 90.0, 3600.0)
@@ -194,7 +196,7 @@ def seconds_of(duration: str) -> float:
     match = _DURATION.fullmatch(duration.strip())
     unit = None if match is None else _SECONDS.get(match[2].lower())
     if match is None or unit is None or float(match[1]) * unit < 1e-6:
-        raise ParameterError.of("every", "be a duration such as '10s', '5min' or '1h'", duration)
+        raise ParameterError.of(name, "be a duration such as '10s', '5min' or '1h'", duration)
     return float(match[1]) * unit
 
 

@@ -87,7 +87,7 @@ def look(table: Table, reading: Reading, notices: Iterable[Notice] = ()) -> Look
         _look_at(column, readings.get(column.name), notices, column.name in chosen, in_order)
         for column in table.columns
     )
-    alone = why_alone(table, axis)
+    alone = None if reading.layout.by in table.names else why_alone(table, axis)
     notices += () if alone is None else (alone,)
     start, end, step = _span(None if axis is None else table.column_of()[axis])
     return Look(table.n_rows, columns, axis, start, end, step, reading, notices)
