@@ -50,6 +50,17 @@ def test_a_job_does_not_repeat_how_files_are_read_but_says_what_is_in_doubt(plac
     assert "'Stuck?' (once) is taken as missing" in run("check", "h.csv", *JOB)[1]
 
 
+def test_a_job_notes_once_what_stays_so(place):
+    for n, (start, noted) in enumerate([(0, True), (60, False), (120, False)]):
+        lines = [LINES[0], *LINES[1 + start : 61 + start]]
+        more = ["new", *["1"] * 60] if n < 2 else ["newer", *["1"] * 60]
+        rows = (f"{line.strip()},{cell}\n" for line, cell in zip(lines, more, strict=True))
+        Path("h.csv").write_text("".join(rows))
+        err = run("check", "h.csv", *JOB)[1]
+        assert ("the model does not know are ignored: 'new'." in err) == noted
+        assert ("'newer'" in err) == (n == 2)
+
+
 def test_a_job_tells_an_incident_from_its_beginning_to_its_end(place):
     out, err, code = run("check", piece(0, 102), *JOB)
     assert (anonymous(out), err, code) == (OPENED, "", 1)

@@ -61,6 +61,7 @@ from truism.work import Progress
 
 CheckFormat = Literal["table", "json", "jsonl", "csv", "events"]
 N_SHOWN, RETAINED = 10, "30d"
+MOST_NOTED = 100  # notes that a state remembers
 _PATTERN_NAMES = ("id", "variable", "kind", "n_rows", "share", "n_times", "summary", "worst")
 _CSV_NAMES = (
     *("incident", "id", "source", "series", "start", "end", "n_rows", "peak", "score", "severity"),
@@ -304,7 +305,9 @@ def run(screen: Screen, wanted: Wanted) -> int:
         code = _print(screen, wanted, rows, step)
         if not screen.is_lost:  # what was not printed is reported again
             assert step.state is not None
-            write(step.state)
+            noted = (*step.state.noted, *_notes(wanted, step))
+            noted = tuple(dict.fromkeys(noted))[-MOST_NOTED:]
+            write(msgspec.structs.replace(step.state, noted=noted))
     return code
 
 
@@ -456,17 +459,23 @@ def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
     findings = step.findings
     if wanted.report_place is not None:
         screen.note(f"the report is in {wanted.report_place}.")
-    labels = (wanted.label, step.findings.incidents.scorer.model.settings.label)
-    extra = [name for name in findings.extra if name not in (*labels, *wanted.ignore)]
-    if extra:
-        screen.note(f"columns that the model does not know are ignored: {shorten(extra)}.")
     say = screen.note if findings.n_rows else screen.warn
     if step.n_skipped:
         rows, one = count(step.n_skipped, "row"), step.n_skipped == 1
         verbs = ("is", "was") if one else ("are", "were")
         say(f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped.")
-    for note in (*step.notes, *findings.doubts):
-        screen.note(note)
+    for note in _notes(wanted, step):
+        if step.state is None or note not in step.state.noted:
+            screen.note(note)
+
+
+def _notes(wanted: Wanted, step: Step) -> tuple[str, ...]:
+    """Return what there is to note about the model and the rows; of a job, each is noted once."""
+    findings = step.findings
+    labels = (wanted.label, findings.incidents.scorer.model.settings.label)
+    extra = [name for name in findings.extra if name not in (*labels, *wanted.ignore)]
+    unknown = f"columns that the model does not know are ignored: {shorten(extra)}."
+    return (*[unknown] * bool(extra), *step.notes, *findings.doubts)
 
 
 def write_page(

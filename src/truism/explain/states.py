@@ -78,6 +78,7 @@ class JobState(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True
     let_go: Time | None
     reported: dict[str, Reported]  # what was reported of what is open, by id
     following: Following  # what has to be kept of the rows
+    noted: tuple[str, ...] = ()  # what was noted, which is not noted again
 
 
 class Change(msgspec.Struct, frozen=True, eq=False):
@@ -202,6 +203,7 @@ def proceed(
         let_go,
         _open_in(findings),
         findings.state,
+        () if state is None else state.noted,
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
     problem = _say_stuck(stuck, [seen[series] for series in stuck if series in seen], now)

@@ -1,8 +1,8 @@
 """Historians' long format: one value per row (time, tag, value) goes in, one column per tag comes out.
 
 Between two values of a tag the earlier one holds (sample and hold), as in historians, until it is stale.
-The value is missing before the first one, and from a word such as ``Bad`` until the next one. Where no tag
-has a value, there is no row.
+The value is missing before the first one, and from a word such as ``Bad`` until the next one. Where no
+tag has a value, there is no row.
 """
 
 from typing import Any
