@@ -464,9 +464,9 @@ def _note(screen: Screen, wanted: Wanted, step: Step) -> None:
         rows, one = count(step.n_skipped, "row"), step.n_skipped == 1
         verbs = ("is", "was") if one else ("are", "were")
         say(f"{rows} {verbs[0]} not newer than those of earlier calls, and {verbs[1]} skipped.")
-    for note in _notes(wanted, step):
-        if step.state is None or note not in step.state.noted:
-            screen.note(note)
+    noted = () if step.state is None else step.state.noted
+    for note in (*step.notes, *(note for note in _notes(wanted, step) if note not in noted)):
+        screen.note(note)
 
 
 def _notes(wanted: Wanted, step: Step) -> tuple[str, ...]:
@@ -475,7 +475,7 @@ def _notes(wanted: Wanted, step: Step) -> tuple[str, ...]:
     labels = (wanted.label, findings.incidents.scorer.model.settings.label)
     extra = [name for name in findings.extra if name not in (*labels, *wanted.ignore)]
     unknown = f"columns that the model does not know are ignored: {shorten(extra)}."
-    return (*[unknown] * bool(extra), *step.notes, *findings.doubts)
+    return (*[unknown] * bool(extra), *findings.doubts)
 
 
 def write_page(
