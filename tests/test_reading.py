@@ -3,6 +3,7 @@
 import datetime
 import io
 import itertools
+import json
 import os
 import sqlite3
 import sys
@@ -17,12 +18,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from truism.cli.options import read_pairs
 from truism.errors import ParameterError, SchemaError, TableError
 from truism.table.columns import Texts, reading_of
 from truism.table.counters import find_counter, reason_to_leave_out
 from truism.table.files import open_files, read, read_batches
 from truism.table.frames import as_table
-from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading, read_renames
+from truism.table.layouts import SIGNS, ColumnReading, Layout, Reading
 from truism.table.looking import look
 from truism.table.notices import refuse_doubts
 from truism.table.texts import cast, interpret
@@ -288,11 +290,28 @@ def test_renames_are_kept_and_can_be_added():
         said(caught.value)
         == "rename must be OLD=NEW, got 'x=y'.\nHint: the table has 'y': write y=x."
     )
-    assert read_renames("a=b\n\nc,d\n") == (("a", "b"), ("c", "d"))
+
+
+@given(st.dictionaries(*[st.text('ab =,;"\t', min_size=1).map(str.strip).filter(len)] * 2))
+def test_files_of_pairs_hold_any_text(tmp_path_factory, pairs):
+    place = tmp_path_factory.mktemp("pairs") / "pairs"
+    quoted = [['"' + text.replace('"', '""') + '"' for text in pair] for pair in pairs.items()]
+    lines = map(" , ".join, quoted)
+    place.write_text("# since June\n\n" + "\n".join(lines))
+    assert dict(read_pairs("units", str(place))) == pairs
+    place.write_text(json.dumps(pairs))
+    assert dict(read_pairs("units", str(place))) == pairs
+
+
+def test_a_file_of_pairs_may_be_plain_and_says_which_line_is_no_pair():
+    plain = write("names.txt", "# since June\nFIT-201=FIT201\n\nLIT301,feed tank, level\n")
+    expected = (("FIT-201", "FIT201"), ("LIT301", "feed tank, level"))
+    assert read_pairs("titles", plain) == expected
     with pytest.raises(ParameterError) as caught:
-        read_renames("a=b\nnonsense\n")
+        read_pairs("titles", write("names.txt", "a=b\nnonsense\n"))
     assert said(caught.value) == (
-        "A file of new names must hold OLD=NEW in every line, got 'nonsense' in line 2."
+        "titles must name a file of pairs, got 'names.txt'.\nHint: 'nonsense' is no pair; it must hold "
+        "a JSON object of texts, or lines such as LIT301,mm or LIT301=mm."
     )
 
 

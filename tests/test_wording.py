@@ -255,10 +255,10 @@ def test_units_that_stand_in_a_file_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        (b"level", "--units must be a JSON object"),
-        (b"{1", "--units must be a JSON object"),
-        (b"\xff\xfe", "--units must be UTF-8 text"),
-        (None, "cannot be read"),
+        (b"level", "--units must name a file of pairs"),
+        (b"{1", "--units must name a file of pairs"),
+        (b"\xff\xfe", "--units must name a file of pairs"),
+        (None, "No such file"),
     ],
 )
 def test_a_file_of_units_that_cannot_be_read_is_named(tmp_path, content, problem):

@@ -113,8 +113,13 @@ def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:
     >>> shorten(list("abcdefg"), most=2)
     "'a', 'b' and 5 more"
     """
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    return listed([repr(name) for name in names], most)
+
+
+def listed(parts: Sequence[str], most: int = 5) -> str:
+    """List the first few of some parts, and say how many more there are."""
+    shown = ", ".join(parts[:most])
+    return shown if len(parts) <= most else f"{shown} and {len(parts) - most:,} more"
 
 
 def did_you_mean(name: Any, names: Iterable[str]) -> str | None:

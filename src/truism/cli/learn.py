@@ -1,8 +1,6 @@
 """``truism learn``: normal rows in, a model file out, and a summary on the screen."""
 
-import csv
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -23,6 +21,7 @@ from truism.cli.options import (
     jobs_option,
     layout_options,
     memory_option,
+    read_pairs,
     show_notices,
     size_of,
     threshold_options,
@@ -51,9 +50,7 @@ from truism.table.notices import rows as say_rows
 from truism.table.writing import write_table
 
 BYTES_PER_VALUE = 200  # held at once for each value of a batch: its copies, truths, and sums
-_MAX_BYTES = 1 << 24
 N_GROUPS = 3  # of suspects that are shown
-_FORMS = 'be a JSON object such as {"LIT301": "mm"}, or lines such as LIT301,mm'
 
 
 @click.command(
@@ -341,30 +338,11 @@ def _read_legend(options: dict[str, Any], reading: Reading) -> Legend | None:
         for column in reading.columns
         if column.unit and column.kind == "number"
     }
-    units, titles = _read_names("units", options["units"]), _read_names("titles", options["titles"])
-    return legend_of({**in_table, **(units or {})}, titles, reading.column_of())
-
-
-def _read_names(name: str, file: str | None) -> dict[str, str] | None:
-    """Read texts by the names of columns."""
-    if file is None:
-        return None
-    try:
-        content = Path(file).read_bytes()[:_MAX_BYTES].decode("utf-8-sig")
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise ParameterError(f"The file of {name} {file!r} cannot be read: {reason}.") from None
-    except UnicodeDecodeError:
-        raise ParameterError.of(name, "be UTF-8 text", file) from None
-    if content.lstrip().startswith("{"):
-        try:
-            return msgspec.json.decode(content, type=dict[str, str])
-        except msgspec.MsgspecError:
-            raise ParameterError.of(name, _FORMS, file) from None
-    lines = [line for line in csv.reader(content.splitlines()) if any(map(str.strip, line))]
-    if any(len(line) != 2 for line in lines):
-        raise ParameterError.of(name, _FORMS, file)
-    return {column.strip(): text.strip() for column, text in lines}
+    units, titles = (
+        {} if options[name] is None else dict(read_pairs(name, options[name]))
+        for name in ("units", "titles")
+    )
+    return legend_of({**in_table, **units}, titles or None, reading.column_of())
 
 
 # --- rows larger than the sample ---

@@ -14,7 +14,7 @@ from truism.cli.screen import Screen
 from truism.errors import ParameterError, TableError, TruismError
 from truism.model.settings import IncidentRate, check_threshold
 from truism.table.files import STDIN
-from truism.table.layouts import Layout, read_renames
+from truism.table.layouts import Layout
 from truism.table.notices import Notice, refuse_doubts
 from truism.work import n_cores
 
@@ -186,6 +186,8 @@ def check_suffix(place: str) -> None:
         )
 
 
+_MAX_BYTES = 1 << 24
+_PAIR = re.compile(r"""\s*("(?:[^"]|"")*"|[^=;\t,"]*[^=;\t,"\s])\s*[=;\t,]\s*(\S(?:.*\S)?)\s*""")
 _DELIMITER_NAMES = {
     "tab": "\t",
     "\\t": "\t",
@@ -318,13 +320,30 @@ def _renames(pairs: Sequence[str], place: str | None) -> tuple[tuple[str, str], 
         if not (sign and old and new):
             raise ParameterError.of("rename", "be OLD=NEW", pair)
         renames.append((old, new))
-    if place is not None:
-        try:
-            text = Path(place).read_text("utf-8-sig")
-        except UnicodeDecodeError:
-            raise ParameterError.of("rename_file", "be a text in UTF-8", place) from None
-        renames += read_renames(text)
-    return tuple(renames)
+    return (*renames, *(() if place is None else read_pairs("rename_file", place)))
+
+
+def read_pairs(option: str, place: str) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of texts in a file: a JSON object, or lines such as LIT301,mm or LIT301=mm."""
+    hint = "it must hold a JSON object of texts, or lines such as LIT301,mm or LIT301=mm."
+    with open(place, "rb") as file:
+        content = file.read(_MAX_BYTES)
+    try:
+        text = content.decode("utf-8-sig")
+        if text.lstrip().startswith("{"):
+            return tuple(msgspec.json.decode(text, type=dict[str, str]).items())
+        lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
+        pairs = [_PAIR.fullmatch(line) for line in lines]
+        if None in pairs:
+            hint = f"{lines[pairs.index(None)].strip()!r} is no pair; {hint}"
+            raise ValueError
+    except (msgspec.MsgspecError, ValueError):
+        raise ParameterError.of(option, "name a file of pairs", place, hint) from None
+    return tuple((_unquoted(pair[1]), _unquoted(pair[2])) for pair in pairs if pair is not None)
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1].replace('""', '"') if text[:1] == '"' == text[-1:] and text[1:] else text
 
 
 def show_notices(screen: Screen, notices: Sequence[Notice], how: FileOptions) -> None:

@@ -26,6 +26,7 @@ from truism.model.predicates import (
     quote_name,
 )
 from truism.model.schema import Scalar
+from truism.table.notices import count as count
 
 N_STATES = 6  # how many states to name where the value is one of them
 N_EXCLUDED = 3  # how many states to name where the value is none of them
@@ -303,15 +304,6 @@ def same_side(value: float, bounds: Iterable[float]) -> Callable[[float], bool]:
         (short < limit) == (value < limit) and (short > limit) == (value > limit)
         for limit in limits
     )
-
-
-def count(n: int, noun: str) -> str:
-    """Print a number of things.
-
-    >>> count(1, "row"), count(1200, "row")
-    ('1 row', '1,200 rows')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def percent(part: float) -> str:

@@ -12,7 +12,7 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -48,11 +48,6 @@ _STAMP = re.compile(r"\d[\d:./T-]*")
 _BLANKS = re.compile(rb'("[^"\r\n]*")|[ \t]+')
 _BETWEEN = str.maketrans(dict.fromkeys(',;|"', " "))  # words of a CSV file, as blanks are
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
-_LOOKS: dict[str, Callable[[str], bool]] = {
-    "log lines with keys and values": lambda line: _n_pairs(line) > 1,
-    "columns of fixed width": lambda line: "  " in line or "\t" in line,
-    "lines of a log": lambda line: len(line.split()) > 3,
-}
 
 
 _NOTHING_LEARNED = Reading()
@@ -265,23 +260,15 @@ def _names(
 def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     """Return a notice if most lines, and not only a few different ones, seem to hold several values."""
     lines = [line for line in lines if line]
-    if len({*lines}) * 2 <= len(lines):
+    signs = ("  ", "\t", "=")
+    several = [line for line in lines if len(line.split()) > 3 or any(s in line for s in signs)]
+    if len({*lines}) * 2 <= len(lines) or len(several) * 2 <= len(lines):
         return []
-    for looks, holds in _LOOKS.items():
-        hits = [line for line in lines if holds(line)]
-        if len(hits) * 2 > len(lines):
-            text = (
-                f"{source} is read as one column of text, but looks like {looks}, for instance "
-                f"{hits[0][:40]!r}; say what divides its values, or convert it to CSV."
-            )
-            return [Notice("one_column_of_text", text, doubtful=True, see=("delimiter",))]
-    return []
-
-
-def _n_pairs(line: str) -> int:
-    """Return how often ``key=value`` stands in a line."""
-    pairs = (word.partition("=") for word in line.replace(",", " ").split())
-    return sum(re.sub("[_.-]", "", key).isalnum() and value != "" for key, _, value in pairs)
+    text = (
+        f"{source} is read as one column of text, but its lines seem to hold several values, for "
+        f"instance {several[0][:40]!r}; say what divides them, or convert it to CSV."
+    )
+    return [Notice("one_column_of_text", text, doubtful=True, see=("delimiter",))]
 
 
 def _find_decimal(fields: Collection[str]) -> str | None:

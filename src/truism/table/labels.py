@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from truism.arrays import Mask
 from truism.errors import ParameterError, did_you_mean
 from truism.table.columns import Column, Table
-from truism.table.notices import Notice
+from truism.table.notices import Notice, count
 
 NORMAL = {"", "0", "no", "n", "none", "false", "normal", "ok", "good", "benign", "healthy"}
 MAX_VALUES = 5  # that a column may have which looks like a label
@@ -135,18 +135,13 @@ def compare(labels: Labels, starts: Sequence[int], *, gap: int | None) -> str:
     inside[inside] = begun[inside] >= first[segment[inside]] - (gap or 0)
     n_found, noun = len(np.unique(segment[inside])), "row" if gap is None else "segment"
     text = (
-        f"{n_found:,} of {say_count(len(first), f'labelled {noun}')} found, "
+        f"{n_found:,} of {count(len(first), f'labelled {noun}')} found, "
         f"{len(first) - n_found:,} missed"
     )
     n_normal = int((~labels.anomalous & ~labels.unknown).sum())
     if n_normal:
         n_false = int((~inside & ~labels.unknown[begun]).sum())
-        text += f"; {n_false:,} false in {say_count(n_normal, 'normal row')}"
+        text += f"; {n_false:,} false in {count(n_normal, 'normal row')}"
     if labels.unknown.any():
-        text += f"; {say_count(int(labels.unknown.sum()), 'row')} without a label"
+        text += f"; {count(int(labels.unknown.sum()), 'row')} without a label"
     return f"{labels.name}: {text}."
-
-
-def say_count(n: int, noun: str) -> str:
-    """Return a number of things."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

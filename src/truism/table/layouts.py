@@ -286,26 +286,3 @@ def check_renames(names: Sequence[str], layout: Layout, already: Collection[str]
         if new not in already:
             hint = f"the table has {new!r}: write {new}={old}."
             raise ParameterError.of("rename", "be OLD=NEW", f"{old}={new}", hint)
-
-
-def read_renames(text: str) -> tuple[tuple[str, str], ...]:
-    r"""Return the pairs of a mapping, one ``OLD=NEW`` or ``OLD,NEW`` a line.
-
-    >>> read_renames("# since June\nFIT-201=FIT201\n")
-    (('FIT-201', 'FIT201'),)
-    """
-    pairs = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        for sign in ("=", ";", "\t", ","):
-            old, divided, new = (part.strip() for part in line.partition(sign))
-            if divided and old and new:
-                pairs.append((old, new))
-                break
-        else:
-            raise ParameterError(
-                f"A file of new names must hold OLD=NEW in every line, got {line.strip()!r} in line "
-                f"{number}."
-            )
-    return tuple(pairs)

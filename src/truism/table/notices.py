@@ -32,14 +32,19 @@ def refuse_doubts(notices: Iterable[Notice]) -> None:
             raise TableError(notice.text, see=notice.see)
 
 
-def times(count: int) -> str:
+def times(n: int) -> str:
     """Return how often, in words."""
-    return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
+    return {1: "once", 2: "twice"}.get(n, f"{n:,} times")
 
 
-def rows(count: int) -> str:
+def rows(n: int) -> str:
     """Return a number of rows, in words."""
-    return "1 row" if count == 1 else f"{count:,} rows"
+    return count(n, "row")
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number of things."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def unit_row(source: str, units: tuple[str, ...]) -> Notice:
@@ -48,8 +53,7 @@ def unit_row(source: str, units: tuple[str, ...]) -> Notice:
     return Notice("unit_row", f"{source}: the row below the names holds units ({listed}).")
 
 
-def lines_before_names(source: str, count: int, first: str) -> Notice:
+def lines_before_names(source: str, n: int, first: str) -> Notice:
     """Report lines before the names that are no part of the table."""
-    lines = "1 line" if count == 1 else f"{count} lines"
-    text = f"{source}: {lines} before the names left out, beginning with {first!r}."
+    text = f"{source}: {count(n, 'line')} before the names left out, beginning with {first!r}."
     return Notice("lines_before_names", text)

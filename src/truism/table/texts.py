@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truism.arrays import Mask
-from truism.errors import SchemaError, shorten
+from truism.errors import SchemaError, listed, shorten
 from truism.table.columns import NOUNS, Column, Table, Texts, kind_of, truths_of
 from truism.table.columns import renamed as with_names
 from truism.table.layouts import DAYS, EPOCHS, ColumnReading, Layout, Reading, renamed
@@ -481,9 +481,8 @@ def _ranked(texts: Texts, mask: Mask) -> dict[str, int]:
     return {word: -count for count, word in pairs}
 
 
-def _listed(words: dict[str, int], most: int = 5) -> str:
-    shown = ", ".join(f"{word!r} ({times(count)})" for word, count in [*words.items()][:most])
-    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+def _listed(words: dict[str, int]) -> str:
+    return listed([f"{word!r} ({times(count)})" for word, count in words.items()])
 
 
 def _bad_value(column: Column, learned: ColumnReading) -> BadCell:
