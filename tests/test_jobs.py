@@ -431,7 +431,7 @@ def test_a_machine_that_fails_stops_no_other(place):
         "Note: anomalies: 2 incidents in 1 h 6 min; 4 of 400 rows (1 %) score above 0.777.\n"
         "Error: pump 2: The model file 'sub/m.truism.json' cannot be read: No such file or "
         "directory.\n"
-        "Note: 2 machines: 0 without anomalies, 1 with anomalies ('pump 1'), 1 not checked "
+        "Note: 2 machines: 0 without anomalies, 1 with anomalies ('pump 1'), 1 failed "
         "('pump 2').\n"
     )
     assert code == 2
@@ -620,7 +620,7 @@ def test_a_job_that_a_row_from_the_future_silences_says_so(place):
     )
     out, err, code = run("check", "--models", "machines.toml")
     assert (out.splitlines()[-1], code) == (
-        "1 machine: 0 without anomalies, 1 not checked ('pump 1').",
+        "1 machine: 0 without anomalies, 1 failed ('pump 1').",
         2,
     )
 

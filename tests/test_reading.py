@@ -721,6 +721,10 @@ def test_a_counter_may_grow_seldom_and_be_reset_where_rows_are_in_order_of_time(
     assert find_counter(column(corrected), in_order=True).counts == "amounts"
     filled = 500 + np.arange(2000) % 700  # a tank that is never empty
     assert find_counter(column(filled), in_order=True) is None
+    steps = np.arange(9000) // 60 % 25  # of a batch
+    assert find_counter(column(steps), in_order=True) is None
+    pump = np.arange(9000) // 1000 % 2
+    assert find_counter(column(pump), in_order=True) is None
     noise = rng.normal(size=2000)
     assert find_counter(column(noise), in_order=True) is None
     pump = np.isin(np.arange(9000) // 100, range(3, 80, 11)).astype(float)  # on seven times

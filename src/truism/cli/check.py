@@ -691,7 +691,7 @@ def _summary(codes: dict[str, int]) -> Text:
     }
     text = Text(f"{count(len(codes), 'machine')}: ")
     text.append(f"{len(codes) - len(named[1]) - len(named[2]):,} without anomalies", GOOD)
-    for code, words in ((1, "with anomalies"), (2, "not checked")):
+    for code, words in ((1, "with anomalies"), (2, "failed")):
         if named[code]:
             names = shorten(tuple(map(visible, named[code])))
             text.append(f", {len(named[code]):,} {words} ({names})", BAD)

@@ -23,9 +23,7 @@ _UP = 0.5  # part of the steps that must grow where nothing says that rows are i
 _UP_NAMED = 0.1
 _MIN_UPS = 10
 _FALLS = 0.001  # part of the steps that may fall: counters are reset, or corrected by a little
-_FALLS_OF_UPS = (
-    0.1  # falls for each step that grows, at most: a pump that seldom runs counts nothing
-)
+_UPS_PER_FALL = 50  # at least; a state goes up as often as it goes down
 _RESET = 0.1  # part of the count that is left at most
 
 
@@ -91,9 +89,8 @@ def find_counter(column: Column, *, in_order: bool = False) -> Counter | None:
         return None
     steps = _steps(values)
     ups, fallen = steps[steps > 0], np.flatnonzero(steps < 0)
-    if len(fallen) > min(_FALLS * len(steps), _FALLS_OF_UPS * len(ups)):
-        return None
-    if len(ups) < (MAX_STATES if in_order else _MIN_UPS):
+    least = max(MAX_STATES if in_order else _MIN_UPS, _UPS_PER_FALL * len(fallen))
+    if len(fallen) > _FALLS * len(steps) or len(ups) < least:
         return None
     reset = values[fallen + 1] <= _RESET * values[fallen]
     if not (reset | (-steps[fallen] <= ups.max())).all():
