@@ -17,7 +17,8 @@ bad data or bad parameters.
 """
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 
@@ -103,6 +104,16 @@ class ModelFileError(TruismError):
 
 class StateError(TruismError):
     """The state of a job is damaged, in use, or belongs to another model."""
+
+
+@contextmanager
+def readable(what: str, error: type[TruismError] = TruismError) -> Iterator[None]:
+    """Say in a sentence that something cannot be read, if that is so."""
+    try:
+        yield
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).rstrip(".")
+        raise error(f"{what} cannot be read: {reason}.") from None
 
 
 def shorten(names: list[str] | tuple[str, ...], most: int = 5) -> str:

@@ -37,7 +37,7 @@ from truism.cli.options import (
 )
 from truism.cli.rows import InputRows
 from truism.cli.screen import Screen
-from truism.errors import ParameterError, TruismError, did_you_mean, shorten
+from truism.errors import ParameterError, TruismError, did_you_mean, readable, shorten
 from truism.explain.checker import Check, Checker
 from truism.explain.explanations import blame_kinds, tabulate
 from truism.explain.findings import Findings, gravest
@@ -594,12 +594,8 @@ class _Machines(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def read_machines(place: str) -> tuple[Machine, ...]:
     """Read a list of machines; paths in it begin where the file is."""
-    try:
-        with Path(place).open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as problem:
-        reason = problem.strerror or str(problem)
-        raise TruismError(f"The list of machines {place!r} cannot be read: {reason}.") from None
+    with readable(f"The list of machines {place!r}"), Path(place).open("rb") as file:
+        content = file.read(MAX_BYTES + 1)
     try:
         if len(content) > MAX_BYTES:
             raise ValueError("it is too large")

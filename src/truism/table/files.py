@@ -26,7 +26,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from truism.errors import ParameterError, TableError, did_you_mean, shorten
+from truism.errors import ParameterError, TableError, did_you_mean, readable, shorten
 from truism.table.cells import (
     DUCKDB_MAGIC,
     SQLITE_MAGIC,
@@ -375,18 +375,16 @@ def _unzipped(file: Any) -> BinaryIO:
 @contextmanager
 def _refusing(place: str) -> Iterator[None]:
     """Say that a file cannot be read or is damaged, if that is so."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
-    except OSError as problem:
-        reason = (problem.strerror or str(problem)).rstrip(".")
-        raise TableError(f"{name_of(place)} cannot be read: {reason}.") from None
-    except MemoryError:  # Arrow has one of its own, which is an ArrowException too
-        raise
-    except pa.ArrowException as problem:
-        text = " ".join(str(problem).split()).rstrip(".")
-        raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
+    with readable(name_of(place), TableError):
+        try:
+            yield
+        except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+            raise TableError(f"The gzip file is damaged: {str(problem).rstrip('.')}.") from None
+        except MemoryError:  # Arrow has one of its own, which is an ArrowException too
+            raise
+        except pa.ArrowException as problem:
+            text = " ".join(str(problem).split()).rstrip(".")
+            raise TableError(f"The file is damaged or not a table: {text[:200]}.") from None
 
 
 # --- formats ---
@@ -576,26 +574,7 @@ def read(
     reading: Reading | None = None,
     allow_empty: bool = False,
 ) -> TableRead:
-    """Read files as one table, one below the other.
-
-    Parameters
-    ----------
-    sources
-        Paths, folders, patterns such as ``day*.csv`` (whose files are sorted by name), or ``-`` for
-        standard input.
-    layout
-        What is known about how files are written; the rest is detected.
-    reading
-        How earlier files were read: these are read alike.
-    allow_empty
-        Whether there may be no rows.
-
-    Returns
-    -------
-    TableRead
-        With the columns in the first file's order; the other files must have the same ones.
-
-    """
+    """Read files as one table, one below the other, all rows at once; see `open_files`."""
     return read_first(open_files(sources, layout, reading), allow_empty=allow_empty)
 
 

@@ -25,14 +25,6 @@ _TAG_WORDS = ("tag", "tagname", "tags", "point", "pointname", "signal", "variabl
 _VALUE_WORDS = ("value", "val", "values", "wert", "messwert", "reading", "vvalue")
 
 
-class _Long(msgspec.Struct, frozen=True, eq=False):
-    """The three columns of the long format."""
-
-    time: Column
-    tag: Column
-    value: Column
-
-
 def looks_long(table: Table) -> Notice | None:
     """Return a notice if a table seems to hold one value per row."""
     tag = next((c for c in table.columns if c.kind == "text" and _named(c, _TAG_WORDS)), None)
@@ -53,34 +45,33 @@ def looks_long(table: Table) -> Notice | None:
 def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
     """Return a table with one column for each tag and rows at equal intervals of time, of each series."""
     assert layout.every is not None
-    long, by = _find(table, layout), table.column_of().get(layout.by or "")
+    (time, tag, value), by = _find(table, layout), table.column_of().get(layout.by or "")
     every = round(seconds_of(layout.every) * 1e6)
     stale = STALE * every if layout.stale is None else round(seconds_of(layout.stale) * 1e6)
-    complete = ~np.isnat(long.time.values)
-    for column in (long.tag, by):
+    complete = ~np.isnat(time.values)
+    for column in (tag, by):
         if column is not None and column.missing is not None:
             complete &= ~column.missing
     if not complete.any():
         raise TableError("No row has both a time and a tag.")
-    micros = long.time.values.astype(np.int64)
+    micros = time.values.astype(np.int64)
     rows = np.flatnonzero(complete)
     series = np.zeros(table.n_rows, np.int64)
     if by is not None:
         series[rows] = np.unique(by.values[rows], return_inverse=True)[1]
-    _refuse_runs(series[rows], long.tag.values[rows], micros[rows], by)
+    _refuse_runs(series[rows], tag.values[rows], micros[rows], by)
     rows = rows[np.argsort(micros[rows], kind="stable")]
-    tags = sorted((tag, code) for code, tag in enumerate(long.tag.categories))
-    tags = [(tag, code) for tag, code in tags if code in {*long.tag.values[rows].tolist()}]
+    tags = sorted((tag.categories[code].strip(), code) for code in np.unique(tag.values[rows]))
     parts = []
-    for number in range(int(series.max()) + 1):
-        own = rows[series[rows] == number]
+    for own in _divided(rows, series):
+        of_tag = dict(zip(np.unique(tag.values[own]), _divided(own, tag.values), strict=True))
         grid = _grid(micros[own], every)
         times = grid.astype("datetime64[us]")
-        columns = [msgspec.structs.replace(long.time, values=times, missing=None)]
+        columns = [msgspec.structs.replace(time, values=times, missing=None)]
         columns += [] if by is None else [by.take(np.repeat(own[:1], len(grid)))]
-        for tag, code in tags:
-            of_tag = own[long.tag.values[own] == code]
-            columns.append(_held(tag.strip(), long.value, of_tag, micros[of_tag], grid, stale))
+        for name, code in tags:
+            of_one = of_tag.get(code, own[:0])
+            columns.append(_held(name, value, of_one, micros[of_one], grid, stale))
         check_names([column.name for column in columns])
         values = columns[-len(tags) :]
         some = np.any(
@@ -94,6 +85,12 @@ def pivot(table: Table, layout: Layout) -> tuple[Table, tuple[Notice, ...]]:
         f"{layout.stale or f'{STALE} steps'}."
     )
     return whole, (Notice("tags_pivoted", text, see=("stale",)),)
+
+
+def _divided(rows: NDArray[np.int64], keys: NDArray[Any]) -> list[NDArray[np.int64]]:
+    """Return the rows of each key, in the order of the keys."""
+    order = rows[np.argsort(keys[rows], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(keys[order])) + 1)
 
 
 def _refuse_runs(
@@ -149,7 +146,7 @@ def _held(
     )
 
 
-def _find(table: Table, layout: Layout) -> _Long:
+def _find(table: Table, layout: Layout) -> tuple[Column, Column, Column]:
     """Find the columns of time, tag and value by what was asked, by their names, and by what is left."""
     column_of = table.column_of()
     named = layout.time[0] if layout.time else None
@@ -179,7 +176,7 @@ def _find(table: Table, layout: Layout) -> _Long:
             "call them 'tag' and 'value'.",
             see=("rename",),
         )
-    return _Long(time, tag, value)
+    return time, tag, value
 
 
 def _named(column: Column, words: tuple[str, ...]) -> bool:

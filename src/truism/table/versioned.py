@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from truism.errors import TruismError
+from truism.errors import TruismError, readable
 from truism.table.atomic import alone_with, write_atomically
 
 Path = str | os.PathLike[str]
@@ -76,14 +76,8 @@ class VersionedKind(FileKind, frozen=True, kw_only=True):
 
     def load(self, path: Path, decode: Callable[[bytes], Value]) -> Value:
         """Read a file, and name it in every error."""
-        try:
-            with open(path, "rb") as file:  # a device has no size, and may have no end
-                content = file.read(self.max_bytes + 1)
-        except OSError as problem:
-            reason = problem.strerror or str(problem)
-            raise self.error(
-                f"The {self.noun} {os.fspath(path)!r} cannot be read: {reason}."
-            ) from None
+        with readable(f"The {self.noun} {os.fspath(path)!r}", self.error), open(path, "rb") as file:
+            content = file.read(self.max_bytes + 1)  # a device has no size, and may have no end
         try:
             return decode(content)
         except self.error as problem:
