@@ -6,7 +6,7 @@
 - `frames`: dataframes, arrays and dicts of columns
 - `texts`: what the texts of a column mean: `numerals`, `times` and `timelines`, `words`; `historian`:
   one value per row
-- `counters`, `looking`: columns that only count, and a table at first sight
+- `counters`, `totals`, `looking`: columns that only count, rows that sum up, and a table at first sight
 - `deltas`, `distinct`, `fingerprint`, `aside`: changes, distinct values, a digest, rows needed again
 - `writing`, `atomic`, `versioned`: what is written, whole or not at all, and files of our own
 """

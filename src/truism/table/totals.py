@@ -74,12 +74,12 @@ def totals_by_sum(table: Table) -> Ends:
             total = values[row]
             if np.isnan(total):
                 continue
-            others = np.delete(values, row)
             with np.errstate(over="ignore", invalid="ignore"):  # the largest numbers there are
-                far = abs(total - np.nansum(others)) > _CLOSE * np.nansum(np.abs(others))
-            if far:
+                rest = np.nansum(values) - total
+                close = abs(total - rest) <= _CLOSE * (np.nansum(np.abs(values)) - abs(total))
+            if not close:
                 break
-            larger += bool(abs(total) > np.nanmax(np.abs(others), initial=0.0))
+            larger += bool(abs(total) > np.nanmax(np.abs(np.delete(values, row)), initial=0.0))
         else:
             lacks = any(c.missing is not None and c.missing[row] for c in table.columns)
             if larger > 1 or (larger and lacks):
