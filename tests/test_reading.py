@@ -588,7 +588,7 @@ def test_one_column_of_single_words_is_no_log():
     assert read(["t.csv"]).notices == ()
     write("t.csv", "batch\n" + "".join(f"batch {i:03} has begun\n" for i in range(30)))
     (notice,) = read(["t.csv"]).notices
-    assert "looks like lines of a log" in str(notice)
+    assert "its lines seem to hold several values" in str(notice)
 
 
 def test_json_may_be_nested_but_not_deeply():

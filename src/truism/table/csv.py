@@ -260,8 +260,11 @@ def _names(
 def _one_text(source: str, lines: Sequence[str]) -> list[Notice]:
     """Return a notice if most lines, and not only a few different ones, seem to hold several values."""
     lines = [line for line in lines if line]
-    signs = ("  ", "\t", "=")
-    several = [line for line in lines if len(line.split()) > 3 or any(s in line for s in signs)]
+    several = [
+        line
+        for line in lines
+        if "  " in line or "\t" in line or len(line.split()) > 3 or line.count("=") > 1
+    ]
     if len({*lines}) * 2 <= len(lines) or len(several) * 2 <= len(lines):
         return []
     text = (
