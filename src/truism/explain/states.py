@@ -34,7 +34,7 @@ from truism.model.predicates import format_number
 from truism.model.schema import Count
 from truism.model.wording import lasting
 from truism.score.alignment import time_column
-from truism.score.past import NO_TIME, Latest, Still, Time, rows_by_series, times_in
+from truism.score.past import NO_TIME, Latest, Still, Time, times_in
 from truism.table.columns import Table, far_moment
 from truism.table.versioned import VersionedKind
 
@@ -153,7 +153,7 @@ def proceed(
 ) -> Step:
     """Check the rows of a table, not prepared, that are new since the call that left a state."""
     names = checker.model.schema.names
-    seen, let_go = ({}, None) if state is None else (state.seen, state.let_go)
+    let_go = None if state is None else state.let_go
     notes: tuple[str, ...] = ()
     before = None
     if state is not None:
@@ -165,19 +165,15 @@ def proceed(
     refuse_other_zone(zoned, times)
     if times is not None and times.values.dtype.kind == "M" and len(times.present):
         zoned = times.zoned
-    new = unseen(checker.model, table, seen, let_go)
-    late = _too_late(checker.model, table, seen, now)
-    n_skipped, new = int((~new & ~late).sum()), new & ~late
-    stuck = _stuck(checker.model, table, seen, new, late, now)
-    if late.any():
-        notes += (_say_late(checker.model, table, late),)
-    fresh = table if new.all() else table.take(new)
+    arrived = _arrive(checker, table, state, now)
+    notes += arrived.notes
+    fresh = table if arrived.new.all() else table.take(arrived.new)
     prepared = checker.prepare(fresh, before)
     reported = {} if state is None else state.reported
     if checker.model.series is not None:
         gap = limits_of(checker.model, prepared, gap, delays).gap
     keys = {(before.series, before.start) for before in reported.values()}
-    seen = _latest(checker.model, fresh, seen)
+    seen, stuck = dict(arrived.seen), arrived.stuck
     # By the time of the latest row of all: a series that has had none for so long is let go.
     first = -math.inf if retain is None or not seen else max(seen.values()) - retain * 1e6
     gone = tuple(name for name, time in seen.items() if time < first)
@@ -207,7 +203,7 @@ def proceed(
     )
     again = state is not None and bool({*stuck} & {*state.stuck})
     problem = _say_stuck(stuck, [seen[series] for series in stuck if series in seen], now)
-    return Step(findings, reported, after, n_skipped, notes, problem, again)
+    return Step(findings, reported, after, arrived.n_skipped, notes, problem, again)
 
 
 # --- a state and its model ---
@@ -287,30 +283,49 @@ def _placed(value: Any, places: Sequence[int | None], name: str = "") -> Any:
 # --- new rows ---
 
 
-def unseen(
-    model: Model, table: Table, seen: dict[str, int], let_go: int | None = None
-) -> NDArray[np.bool_]:
-    """Return which rows are newer than those of their series that were seen; all without times."""
+class _Arrived(msgspec.Struct, frozen=True, eq=False):
+    """Which rows of a table are checked, and why the others are not."""
+
+    new: NDArray[
+        np.bool_
+    ]  # rows newer than those of their series that were seen; all without times
+    seen: dict[str, int]  # the latest time of each series, these rows included
+    n_skipped: int = 0  # rows that are not newer
+    stuck: tuple[str, ...] = ()  # series without a row to check, because a time lies in the future
+    notes: tuple[str, ...] = ()
+
+
+def _arrive(checker: Checker, table: Table, state: JobState | None, now: int | None) -> _Arrived:
+    """Find the rows of a table that are new since the call that left a state."""
+    seen, let_go = ({}, None) if state is None else (state.seen, state.let_go)
     new = np.ones(table.n_rows, np.bool_)
-    times = times_in(model.schema, table) if seen and table.n_rows else None
+    times = times_in(checker.model.schema, table) if table.n_rows else None
     if times is None:
-        return new
-    for name, rows in rows_by_series(_by(model), table).items():
-        latest = seen.get(name, let_go)
-        if latest is not None:
-            new[rows] = (times[rows] > latest) | (times[rows] == NO_TIME)
-    return new
+        return _Arrived(new, seen)
+    series, latest = checker.series_in(table), dict(seen)
+    for name, rows in series.items():
+        last = seen.get(name, let_go)
+        if last is not None:
+            new[rows] = (times[rows] > last) | (times[rows] == NO_TIME)
+    late = _too_late(checker.model, times, seen, now)
+    n_skipped, new = int((~new & ~late).sum()), new & ~late
+    stuck = []
+    for name, rows in series.items():
+        newest = int(times[rows[new[rows]]].max(initial=NO_TIME))
+        if newest != NO_TIME:
+            latest[name] = newest
+        ahead = now is not None and (late[rows].all() or seen.get(name, now) > now + _DAY)
+        if ahead and not new[rows].any():
+            stuck.append(name)
+    return _Arrived(new, latest, n_skipped, tuple(stuck), _say_late(times[late]))
 
 
 def _too_late(
-    model: Model, table: Table, seen: dict[str, int], now: int | None
+    model: Model, times: NDArray[np.int64], seen: dict[str, int], now: int | None
 ) -> NDArray[np.bool_]:
     """Return the rows that lie in the future, and far beyond all rows that do not."""
-    times = times_in(model.schema, table) if table.n_rows and now is not None else None
-    if times is None or now is None:
-        return np.zeros(table.n_rows, np.bool_)
-    late = times > now + _DAY
-    if not late.any():
+    late = np.zeros(len(times), np.bool_) if now is None else times > now + _DAY
+    if now is None or not late.any():
         return late
     others = [time for time in (*seen.values(), *times[~late].tolist()) if time != NO_TIME]
     usual = [time for time in others if time <= now + _DAY]
@@ -321,33 +336,18 @@ def _too_late(
     return times >= ascending[gaps.argmax()] if gaps.any() else np.zeros_like(late)
 
 
-def _stuck(
-    model: Model,
-    table: Table,
-    seen: dict[str, int],
-    new: NDArray[np.bool_],
-    late: NDArray[np.bool_],
-    now: int | None,
-) -> tuple[str, ...]:
-    """Return the series of which no row is checked, because a time lies in the future."""
-    if now is None or new.all():
+def _say_late(times: NDArray[np.int64]) -> tuple[str, ...]:
+    """Say that rows with some times are set aside, if there are any."""
+    if not len(times):
         return ()
-    return tuple(
-        name
-        for name, rows in rows_by_series(_by(model), table).items()
-        if not new[rows].any() and (late[rows].all() or seen.get(name, now) > now + _DAY)
-    )
-
-
-def _say_late(model: Model, table: Table, late: NDArray[np.bool_]) -> str:
-    times = times_in(model.schema, table)
-    assert times is not None
-    n_late, last = int(late.sum()), _say_time(int(times[late].max()))
-    if n_late == 1:
-        return f"1 row is set aside: its time, {last}, lies in the future, far beyond the others."
+    last = _say_time(int(times.max()))
+    if len(times) == 1:
+        return (
+            f"1 row is set aside: its time, {last}, lies in the future, far beyond the others.",
+        )
     return (
-        f"{n_late:,} rows are set aside: their times, up to {last}, lie in the future, far beyond the "
-        "others."
+        f"{len(times):,} rows are set aside: their times, up to {last}, lie in the future, far beyond "
+        "the others.",
     )
 
 
@@ -365,26 +365,12 @@ def _say_time(microseconds: int) -> str:
     return far_moment(np.datetime64(microseconds, "us"))
 
 
-def _latest(model: Model, table: Table, seen: dict[str, int]) -> dict[str, int]:
-    """Return the latest time of each series."""
-    times = times_in(model.schema, table) if table.n_rows else None
-    if times is None:
-        return dict(seen)
-    by_series = rows_by_series(_by(model), table)
-    latest = {name: int(times[rows].max()) for name, rows in by_series.items()}
-    return {**seen, **{name: time for name, time in latest.items() if time != NO_TIME}}
-
-
 def _say_gone(gone: tuple[str, ...], retain: float) -> str:
     have, are = ("has", "is") if len(gone) == 1 else ("have", "are")
     return (
         f"{len(gone):,} series {have} had no rows for {lasting(retain)} and {are} dropped: "
         f"{shorten(gone)}."
     )
-
-
-def _by(model: Model) -> str | None:
-    return None if model.series is None else model.series.by
 
 
 # --- what changed ---
