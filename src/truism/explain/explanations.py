@@ -1,7 +1,7 @@
 """Why a row is an anomaly: explanations of rows, with the variables to blame.
 
 Every explanation answers the three questions of KDD'23, section 5.2: which variable, what it should
-have been, and why. A blame holds clues, and puts them into words when they are read.
+have been, and why.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -172,15 +172,12 @@ def explain_weighed(
     scorer: Scorer, table: Table, rows: Rows, weighed: Weighed, times: Column | None
 ) -> list[Explanation]:
     """Explain rows of a table that were weighed."""
-    clues, spared = (
-        find_clues(scorer, table.take(rows), weighed),
-        find_spared(scorer.model, weighed),
-    )
+    clues = find_clues(scorer, table.take(rows), weighed)
     explained = zip(
         rows.tolist(),
         weighed.scores.tolist(),
         blame_rows(scorer, weighed, clues),
-        spared,
+        find_spared(scorer.model, weighed),
         strict=True,
     )
     return [
@@ -201,13 +198,15 @@ def blame_rows(
     for parts, deviations, clues_of in zip(weighed.parts, far, clues, strict=True):
         shares = shares_of(deviations, parts)
         order = [i for i in np.lexsort((-parts, -shares)).tolist() if parts[i] > 0]
-        if clues_of is not None:
-            order = [i for i in order if names[i] in clues_of]
+        if clues_of is None:
+            yield tuple(Blame(names[i], float(shares[i]), float(parts[i])) for i in order[:most])
+            continue
+        order = [i for i in order if names[i] in clues_of]
         suspects = suspects_among({names[i]: float(shares[i]) for i in order})
         yield tuple(
             blame(
                 *(scorer, names[i], float(shares[i]), float(parts[i])),
-                () if clues_of is None else clues_of[names[i]][:n_reasons],
+                clues_of[names[i]][:n_reasons],
                 suspects,
             )
             for i in order[:most]
