@@ -94,7 +94,8 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown
 
     def can_be(self, value: Scalar) -> bool:
         """Return whether a value is of the type of its states."""
-        return _HELD.get(type(value)) == self.holds
+        is_boolean = isinstance(value, bool)
+        return is_boolean == (self.holds == "boolean") and isinstance(value, _HELD[self.holds])
 
     @property
     def varies(self) -> bool:
@@ -109,7 +110,7 @@ class Categorical(msgspec.Struct, frozen=True, tag="categorical", forbid_unknown
 
 Variable = Numeric | Categorical
 
-_HELD: dict[type, str] = {str: "text", bool: "boolean", int: "number", float: "number"}
+_HELD: dict[str, Any] = {"text": str, "boolean": bool, "number": int | float}
 
 
 class LeftOut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
