@@ -21,9 +21,8 @@ class NoPandas:
 def main() -> None:
     """Run the program."""
     sys.meta_path.insert(0, NoPandas)
-    gc.set_threshold(
-        100_000
-    )  # rules are many small objects without cycles: a tenth of a short check
+    # Rules are many small objects without cycles; to look for some is a tenth of a short check.
+    gc.set_threshold(100_000)
     try:
         from truism.cli import main as run
 
