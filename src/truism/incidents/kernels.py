@@ -58,16 +58,16 @@ class Levels(NamedTuple):
 # What is kept of an event, as `truism.incidents.events.Event` has it: by which number each array of
 # `Events` holds it. Four arrays, not one for each field, because the compiler takes long for many.
 COUNTS = (
-    *("phase", "start", "latest", "alarm", "onset", "story", "is_slow"),
-    *("first", "last", "peak", "n_rows"),
+    *("phase", "start", "latest", "alarm", "onset", "story", "is_slow", "n_rows"),
+    *("first", "last", "peak"),
 )
 HEIGHTS = ("score", "severity")
 VALUES = ("frozen", "highest", "blame", "parts", "strength", "above", "below", "lately")
-NUMBERS = ("member", "since", "telling", "lasting", "n_known", "dead", "stood", "led")
-PHASE, START, LATEST, ALARM, ONSET, STORY, IS_SLOW, FIRST, LAST, PEAK, N_ROWS = range(11)
+NUMBERS = ("member", "lasting", "n_known", "stood", "led", "since", "telling", "dead")
+PHASE, START, LATEST, ALARM, ONSET, STORY, IS_SLOW, N_ROWS, FIRST, LAST, PEAK = range(11)
 SCORE, SEVERITY = range(2)
 FROZEN, HIGHEST, BLAME, PARTS, STRENGTH, ABOVE, BELOW, LATELY = range(8)
-MEMBER, SINCE, TELLING, LASTING, N_KNOWN, DEAD, STOOD, LED = range(8)
+MEMBER, LASTING, N_KNOWN, STOOD, LED, SINCE, TELLING, DEAD = range(8)
 
 
 class Events(NamedTuple):

@@ -23,20 +23,17 @@ from truism.incidents.events import (
 from truism.incidents.kernels import (
     BLAME,
     COUNTS,
-    DEAD,
     FIRST,
     FROZEN,
     HEIGHTS,
     HIGHEST,
     IS_SLOW,
-    LAST,
     LATELY,
     LED,
     MEMBER,
     N_ROWS,
     NUMBERS,
     OWN,
-    PEAK,
     PHASE,
     SCORE,
     SEVERITY,
@@ -44,7 +41,6 @@ from truism.incidents.kernels import (
     START,
     STEADY,
     STORY,
-    TELLING,
     VALUES,
 )
 
@@ -155,17 +151,16 @@ class Course:
     def _begin(self, row: int) -> int:
         """Begin an event, with the references as they are; return which."""
         k, n, levels = self._first(FREE), self.clock[0], self.levels
-        self.counts[k] = n
-        self.counts[k, [N_ROWS, IS_SLOW, STORY]] = 0
-        self.counts[k, [FIRST, LAST, PEAK]] = row
-        self.counts[k, PHASE] = RISING
-        self.heights[k, SCORE], self.heights[k, SEVERITY] = -1.0, 0.0
-        self.values[k], self.numbers[k] = 0.0, 0
-        settled = (levels.standing != NEVER) & (n - levels.standing >= self.limits.horizon)
-        settled &= (levels.stray > 0) & (levels.stray <= STEADY * self.scales.stray)
-        self.values[k, LATELY] = np.where(settled, levels.place, 0.0)
-        self.values[k, FROZEN], self.numbers[k, LED] = levels.reference, levels.led
-        self.numbers[k, [SINCE, TELLING, DEAD]] = NEVER
+        counts, values, numbers = self.counts[k], self.values[k], self.numbers[k]
+        counts[:STORY], counts[STORY:FIRST], counts[FIRST:] = n, 0, row
+        counts[PHASE] = RISING
+        self.heights[k] = -1.0, 0.0  # score and severity
+        values[:], numbers[:SINCE], numbers[SINCE:] = 0.0, 0, NEVER
+        values[FROZEN], numbers[LED] = levels.reference, levels.led
+        if levels.standing.max() != NEVER:
+            settled = (levels.standing != NEVER) & (n - levels.standing >= self.limits.horizon)
+            settled &= (levels.stray > 0) & (levels.stray <= STEADY * self.scales.stray)
+            values[LATELY] = np.where(settled, levels.place, 0.0)
         return k
 
     def _announce(self, k: int, row: int, differences: Floats) -> None:
