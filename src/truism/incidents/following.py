@@ -30,28 +30,13 @@ from truism.table.notices import rows as say_rows
 
 
 class Following(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=True):
-    """What has to be kept from table to table: the state of scoring, and what is open.
-
-    Parameters
-    ----------
-    scoring
-        What is left of each series for scoring.
-    present
-        Where each series is now, and what is open in it.
-    previous
-        The last values of variables whose change matters, by series.
-    n_rows
-        How many rows there were.
-    kept
-        Rows by which what is open will be told, by number.
-
-    """
+    """What has to be kept from table to table: the state of scoring, and what is open."""
 
     scoring: State = {}
-    present: dict[str, SeriesState] = {}
-    previous: dict[str, dict[str, float]] = {}
+    present: dict[str, SeriesState] = {}  # where each series is now, and what is open in it
+    previous: dict[str, dict[str, float]] = {}  # last values whose change matters, by series
     n_rows: int = 0
-    kept: dict[int, Kept] = {}
+    kept: dict[int, Kept] = {}  # rows by which what is open will be described, by number
 
     @property
     def pending(self) -> tuple[Event, ...]:
@@ -67,24 +52,11 @@ class Following(msgspec.Struct, frozen=True, eq=False, forbid_unknown_fields=Tru
 
 
 class Found(msgspec.Struct, frozen=True, eq=False):
-    """What was found in a table.
-
-    Parameters
-    ----------
-    scores, excess
-        How unusual each row is, and how far it is beyond what its series has been like lately.
-    events
-        What happened: what ended, and what is open.
-    following
-        What to keep for the next table.
-    marks
-        What is wrong with each anomalous row.
-
-    """
+    """What was found in a table."""
 
     scores: Floats
-    excess: Floats
-    events: Sequence[Event]
+    excess: Floats  # how far each row is beyond what its series has been like lately
+    events: Sequence[Event]  # those that ended, and those that are open
     following: Following
     marks: Marks
 
@@ -134,31 +106,18 @@ def excess_of(scorer: Scorer, table: Table, limits: Limits, n_jobs: int = 1) -> 
 
 
 class Run(msgspec.Struct, frozen=True, eq=False):
-    """Consecutive rows of one series.
-
-    Parameters
-    ----------
-    rows
-        Their numbers in the table.
-    points, evidence
-        What speaks against each value, with and without what earlier rows left behind; if rows have
-        no past, how far each value deviates instead of the latter.
-    dead, lasting
-        For how many rows each value has been dead, and its past has been high.
-    known
-        Which values are there.
-    anew
-        Which rows have nothing to do with those before them.
-
-    """
+    """Consecutive rows of one series."""
 
     rows: Rows
+    # What speaks against each value, with and without what earlier rows left behind; if rows have no
+    # past, how far each value deviates instead of the latter.
     points: Floats
     evidence: Floats
+    # For how many rows each value has been dead, and its past has been high.
     dead: NDArray[np.int32]
     lasting: NDArray[np.int32]
     known: NDArray[np.bool_]
-    anew: NDArray[np.bool_]
+    anew: NDArray[np.bool_]  # rows that have nothing to do with those before them
 
 
 class Ready:
@@ -202,25 +161,7 @@ class Ready:
 
 
 class Follower:
-    """Follows the rows of a table block by block, and adds up what belongs to each event.
-
-    Parameters
-    ----------
-    scorer, table
-        The model and the rows.
-    limits
-        What is unusual.
-    before
-        What was kept of the rows before them.
-
-    Attributes
-    ----------
-    following
-        What to keep of the rows so far, and of those before.
-    ended
-        The events that have ended.
-
-    """
+    """Follows the rows of a table block by block, and adds up what belongs to each event."""
 
     def __init__(
         self, scorer: Scorer, table: Table, limits: Limits, before: Following | None = None
