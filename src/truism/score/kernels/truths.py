@@ -65,13 +65,13 @@ def evaluate(values, numbers, cuts, codes, states, members, missing, parts, atom
     `numbers` are the places of variables in `values`, and where their cut-offs end; `states` their
     places in `codes`, and where their sets end. `atoms` are zeros, and the first stays so.
     """
-    at = 1
+    at = np.int64(1)  # a literal would have both loops compiled once more
     for v in range(numbers.shape[1]):
-        first = numbers[1, v - 1] if v else 0
+        first = numbers[1, v - 1] if v else np.int64(0)
         reach(values[numbers[0, v]], cuts, first, numbers[1, v], atoms, at)
         at += 1 + numbers[1, v] - first
     for v in range(states.shape[1]):
-        first = states[1, v - 1] if v else 0
+        first = states[1, v - 1] if v else np.int64(0)
         belong(codes[states[0, v]], missing, members, first, states[1, v], atoms, at)
         at += 1 + states[1, v] - first
     assemble(atoms, parts, true, false)
