@@ -574,8 +574,8 @@ def test_an_incident_says_once_what_of_it_was_accepted(place):
 
 INCIDENT_WITH_ACCEPTANCE = """\
 1  flow read 0 instead of about 2.559 while pump was on.
-   2024-03-01 00:06:40 · 20 s · 3 rows · peak score 13.4 at 00:06:40 · 1 more
-   like it: 1 Mar 00:16:50
+   2024-03-01 00:06:40 · 20 s · 3 rows · peak 13.4 at 00:06:40 · 1 more like it:
+   1 Mar 00:16:50
    Some evidence against pump does not count in 3 rows (accepted on 3 Aug 2025
    by ana: valve test <b>).
    flow  100 %  expected flow ≥ 2.484, found 0

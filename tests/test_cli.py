@@ -151,8 +151,8 @@ def test_check_tells_incidents_worst_first_and_the_verdict_last(place):
 
 CHECKED = """\
 1  flow read 0 instead of about 2.559 while pump was on.
-   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50 · 1 more
-   like it: 1 Mar 00:42
+   2024-03-01 00:16:50 · 20 s · 3 rows · peak 11.2 at 00:16:50 · 1 more like it:
+   1 Mar 00:42
    flow  71 %  expected flow ≥ 2.484, found 0 at 1 Mar 00:17:10
                because pump = on (or pump is wrong)
                (on average 2.559 ± 0.038 in the 200 of 400 training rows like
@@ -175,7 +175,7 @@ def test_a_series_is_told_with_its_past_and_what_chance_explains(place):
     assert (code, err) == (1, "")
     assert out.startswith(
         "1  flow read 0 instead of about 2.559 while pump was on.\n"
-        "   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 14.8 at "
+        "   2024-03-01 00:16:50 · 20 s · 3 rows · peak 14.8 at "
     )
     assert re.search(
         r"anomalies: 2 incidents in 1 h 6 min \(fewer than 0.01 expected by chance\);", out
@@ -232,8 +232,8 @@ def test_the_papers_scoring_reports_any_broken_rule(place):
 
 CHECKED_BY_RULES = """\
 1  pump was on instead of off while flow was less than 1.
-   2024-03-01 00:16:50 · 20 s · 3 rows · peak score 0.5 at 00:16:50 · 1 more
-   like it: 1 Mar 00:42
+   2024-03-01 00:16:50 · 20 s · 3 rows · peak 0.5 at 00:16:50 · 1 more like it:
+   1 Mar 00:42
    pump  100 %  expected pump = off, found on
                 because flow < 1
                 (200 of 400 training rows, no exception)
@@ -298,7 +298,7 @@ def test_check_gap_and_top(place):
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--gap", "300", "--top", "1")
     assert "1 incident in 1 h 6 min; 4 of 400 rows" in out
     out, _, _ = run("check", "today.csv", "-m", "m.truism.json", "--top", "1")
-    assert "1 more\n   like it: 1 Mar 00:42\n" in out
+    assert "1 more like it:\n   1 Mar 00:42\n" in out
 
 
 def test_check_for_programs(place):

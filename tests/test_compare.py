@@ -193,8 +193,8 @@ def test_incidents_of_one_model_alone_are_shown_with_variables(place):
 
 ALONE = """\
 Incidents that only the old model reports
-  when                              rows  peak score  blamed
-  rows 51–53 · 2024-03-01 00:08:30     3        11.2  flow, pump
+  when                              rows  peak  blamed
+  rows 51–53 · 2024-03-01 00:08:30     3  11.2  flow, pump
   and 4 more; --top 0 shows all.
 """
 

@@ -172,7 +172,7 @@ def test_time_is_shown_where_the_table_has_it():
         "2024-01-01 00:03:00",
     )
     assert str(incident).startswith(
-        "rows 1 to 3 (2024-01-01 00:01:00 to 2024-01-01 00:03:00), peak score "
+        "rows 1 to 3 (2024-01-01 00:01:00 to 2024-01-01 00:03:00), peak "
     )
 
 

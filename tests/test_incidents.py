@@ -84,7 +84,7 @@ def test_incidents_come_worst_first_with_peak_and_merged_blames(scorer):
     total = sum(blame.penalty for blame in first.blames)
     assert total == pytest.approx(scores[2] + scores[3])
     assert first.to_dict()["peak"] == 3
-    assert str(second).startswith("row 0, peak score 1\n")
+    assert str(second).startswith("row 0, peak 1\n")
 
 
 def test_a_threshold_of_its_own_decides(scorer):
@@ -213,7 +213,7 @@ def test_the_times_of_an_incident_are_said_as_far_as_they_are_known(end, started
         peaked=None,
         blames=(),
     )
-    assert str(incident).splitlines()[0] == f"{said}, peak score 2"
+    assert str(incident).splitlines()[0] == f"{said}, peak 2"
 
 
 @pytest.mark.parametrize(("seconds", "gap"), [(1, 60), (10, 6), (60, 5), (3600, 5)])

@@ -84,7 +84,7 @@ def test_a_job_tells_an_incident_from_its_beginning_to_its_end(place):
 
 OPENED = """\
 1  …
-   new · 2024-03-01 00:16:50 · 1 row · peak score 11.2 · id ID
+   new · 2024-03-01 00:16:50 · 1 row · peak 11.2 · id ID
    …
 
 anomalies: 1 incident in 16 min 50 s; 1 of 102 rows (0.98 %) score above 0.777.
@@ -92,7 +92,7 @@ Since the last call: 1 incident is new.
 """
 ONGOING = """\
 1  …
-   ongoing · 2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50 · id ID
+   ongoing · 2024-03-01 00:16:50 · 20 s · 3 rows · peak 11.2 at 00:16:50 · id ID
    …
 
 anomalies: 1 incident in 20 s; 2 of 3 rows (66.7 %) score above 0.777.
@@ -100,7 +100,7 @@ Since the last call: 1 incident goes on.
 """
 OVER = """\
 1  …
-   over · 2024-03-01 00:16:50 · 20 s · 3 rows · peak score 11.2 at 00:16:50 · id ID
+   over · 2024-03-01 00:16:50 · 20 s · 3 rows · peak 11.2 at 00:16:50 · id ID
    …
 
 clean: none of 95 rows scores above 0.777.

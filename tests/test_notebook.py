@@ -73,7 +73,7 @@ def public_values(detector):
         ("Explanation", f"<Explanation of row 1, score 1: {NAME}, flow>"),
         ("Findings", "<Findings: anomalies: 1 of 2 rows (50 %) score above 0, in 1 pattern>"),
         ("Incidents", "<Incidents: 1>"),
-        ("Incident", f"<Incident in row 1, peak score 1: {NAME}, flow>"),
+        ("Incident", f"<Incident in row 1, peak 1: {NAME}, flow>"),
         ("Sourced", "<Sourced after 2 rows, 0 open>"),
         ("Summary", None),
         ("Comparison", "<Comparison of 8 and 8 rules: the same>"),
@@ -104,5 +104,5 @@ def test_of_many_incidents_the_first_are_shown():
     rows = {NAME: ([STATE] + ["off"] * 9) * 5, "flow": [0.0] * 50}
     found = detector.check(rows)
     assert len(found.incidents) == 5
-    assert str(found).count("peak score") == 3
+    assert str(found).count("peak") == 3
     assert str(found).endswith("… and 2 more")

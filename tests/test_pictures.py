@@ -169,7 +169,7 @@ def test_a_line_is_broken_where_rows_are_far_apart():
 def test_of_several_series_everybody_is_told_which_one_it_was():
     own, table = two_machines()
     incident = own.find(table).incidents[0]
-    assert str(incident).startswith("rows 301 to 319 of series b, peak score ")
+    assert str(incident).startswith("rows 301 to 319 of series b, peak ")
     told = summarise(own, table)
     assert told.incidents[0].when.startswith("b: ")
     assert '<span class="when">b: ' in to_html(told)
@@ -182,5 +182,5 @@ def test_of_several_series_the_terminal_names_the_one_it_was():
         console = Console(width=78, file=io.StringIO(), color_system=None)
         console.print(show_incident(incident, number))
         _, facts, *blames = console.file.getvalue().split("\n")
-        assert facts.startswith(f"{indent}series b · rows 301–319 · peak score ")
+        assert facts.startswith(f"{indent}series b · rows 301–319 · peak ")
         assert blames[0].startswith(f"{indent}level")

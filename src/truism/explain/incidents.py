@@ -171,7 +171,7 @@ class Incident(Record, frozen=True, kw_only=True):
     def _head(self) -> str:
         where = f"rows {self.start} to {self.end}" if self.end > self.start else f"row {self.start}"
         where += "" if self.series is None else f" of series {visible(self.series)}"
-        return f"{where}{self._when()}, peak score {self.score:.4g}"
+        return f"{where}{self._when()}, peak {self.score:.4g}"
 
     def _when(self) -> str:
         started, ended = (

@@ -120,7 +120,7 @@ def _report_sections(table: TableComparison, most: int) -> Iterator[Section]:
     yield Section("Reports", note, ("", "old", "new"), reported)
     if table.advantage is not None:
         yield _label_section(table.advantage)
-    alone = ("when", "rows", "peak score", "blamed")
+    alone = ("when", "rows", "peak", "blamed")
     for title, sightings in (
         ("Incidents that only the old model reports", table.only_old),
         ("Incidents that only the new model reports", table.only_new),

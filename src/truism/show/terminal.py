@@ -144,7 +144,7 @@ def _facts(incident: Incident) -> list[str]:
         parts.append(
             f"rows {incident.start}–{incident.end}" if several else f"row {incident.start}"
         )
-    peak = f"peak score {incident.score:.3g}"
+    peak = f"peak {incident.score:.3g}"
     if several:
         peak += f" {say_at(incident.peak, incident.peaked, incident.started)}"
     return [*parts, peak, *filter(None, [incident.counted])]
