@@ -187,7 +187,6 @@ def check_suffix(place: str) -> None:
 
 
 _MAX_BYTES = 1 << 24
-_PAIR = re.compile(r"""\s*("(?:[^"]|"")*"|[^=;\t,"]*[^=;\t,"\s])\s*[=;\t,]\s*(\S(?:.*\S)?)\s*""")
 _DELIMITER_NAMES = {
     "tab": "\t",
     "\\t": "\t",
@@ -333,16 +332,28 @@ def read_pairs(option: str, place: str) -> tuple[tuple[str, str], ...]:
         if text.lstrip().startswith("{"):
             return tuple(msgspec.json.decode(text, type=dict[str, str]).items())
         lines = [line for line in text.splitlines() if line.strip() and line.lstrip()[0] != "#"]
-        pairs = [_PAIR.fullmatch(line) for line in lines]
-        if None in pairs:
-            hint = f"{lines[pairs.index(None)].strip()!r} is no pair; {hint}"
+        pairs = [_pair(line) for line in lines]
+        if not all(map(all, pairs)):
+            wrong = next(line for line, pair in zip(lines, pairs, strict=True) if not all(pair))
+            hint = f"{wrong.strip()!r} is no pair; {hint}"
             raise ValueError
     except (msgspec.MsgspecError, ValueError):
         raise ParameterError.of(option, "name a file of pairs", place, hint) from None
-    return tuple((_unquoted(pair[1]), _unquoted(pair[2])) for pair in pairs if pair is not None)
+    return tuple(pairs)
+
+
+def _pair(line: str) -> tuple[str, str]:
+    """Divide a line at its first separator outside quotes; a part that is not there is empty."""
+    quoted = False
+    for at, letter in enumerate(line):
+        quoted ^= letter == '"'
+        if letter in "=;\t," and not quoted:
+            return _unquoted(line[:at]), _unquoted(line[at + 1 :])
+    return "", ""
 
 
 def _unquoted(text: str) -> str:
+    text = text.strip()
     return text[1:-1].replace('""', '"') if text[:1] == '"' == text[-1:] and text[1:] else text
 
 
