@@ -10,7 +10,7 @@ import re
 import struct
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -53,8 +53,8 @@ class Legend(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fie
     ('LIT301 (feed tank level)', ' mm', ' mm', '')
     """
 
-    units: dict[str, str] = {}
-    titles: dict[str, str] = {}
+    units: dict[str, Annotated[str, msgspec.Meta(min_length=1)]] = {}
+    titles: dict[str, Annotated[str, msgspec.Meta(min_length=1)]] = {}
 
     def unit(self, variable: str) -> str | None:
         """Return a variable's unit; a change has that of the column."""
