@@ -75,7 +75,7 @@ NEAR = {
 FAR = {
     "test_cli::test_a_reader_that_goes_away_changes_nothing": "several processes",
     "test_cli::test_a_terminal_sees_colours_and_progress": "several processes",
-    "test_cli::test_checking_rows_does_not_load_scikit_learn": "several processes",
+    "test_cli::test_checking_rows_loads_neither_scikit_learn_nor_pandas": "several processes",
     "test_cli::test_demo_tells_a_story_and_leaves_its_files": "the demo; its parts are tried alone",
     "test_cli::test_interrupting_the_writing_leaves_the_old_file_and_no_draft": "several processes",
     "test_cli::test_no_color_is_respected": "several processes",

@@ -86,5 +86,5 @@ def test_a_name_that_begins_with_a_word_of_the_page_is_told_apart_from_it():
 def test_a_table_of_no_rows_still_gives_a_page(checker):
     table = as_table(NORMAL).take(slice(0, 0))
     told = summarise(checker, table)
-    assert told.verdict == "nothing checked: there are no rows."
+    assert told.verdict == "nothing checked: there were no rows to check."
     assert told.verdict in to_html(told)

@@ -261,7 +261,8 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
         rows = say_rows(self.n_rows)
         share = f"none of {rows} {exceeds}"
         if self.n_anomalous:
-            share = f"{self.n_anomalous:,} of {rows} ({percent(self.rate)}) {exceed}"
+            verb = exceeds if self.n_anomalous == 1 else exceed
+            share = f"{self.n_anomalous:,} of {rows} ({percent(self.rate)}) {verb}"
         if self.is_clean:
             over = "nothing lasted long enough; " if self.n_anomalous else ""
             return "clean", f"{over}{share}."
