@@ -271,7 +271,7 @@ def test_a_model_keeps_a_threshold_chosen_on_other_rows(place):
     assert (err, code) == (f"Note: threshold 0.679: {meaning}.\n", 0)
     model = load_model("c.truism.json")
     assert (model.threshold, str(model.limit.origin)) == (0.679, meaning)
-    assert "score above 0.679" in run("check", "quiet.csv", "-m", "c.truism.json")[0]
+    assert "scores above 0.679" in run("check", "quiet.csv", "-m", "c.truism.json")[0]
     before = Path("c.truism.json").read_bytes()
     Path("fewer.csv").write_text("pump,level\non,1\n")
     out, err, code = run("calibrate", "c.truism.json", "fewer.csv", *rate)

@@ -87,7 +87,7 @@ OPENED = """\
    new · 2024-03-01 00:16:50 · 1 row · peak 11.2 · id ID
    …
 
-anomalies: 1 incident in 16 min 50 s; 1 of 102 rows (0.98 %) score above 0.777.
+anomalies: 1 incident in 16 min 50 s; 1 of 102 rows (0.98 %) scores above 0.777.
 Since the last call: 1 incident is new.
 """
 ONGOING = """\

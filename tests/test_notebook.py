@@ -71,7 +71,7 @@ def public_values(detector):
         ("RuleSet", "<RuleSet of 8 rules from 100 rows>"),
         ("Explanations", "<Explanations of 1 row>"),
         ("Explanation", f"<Explanation of row 1, score 1: {NAME}, flow>"),
-        ("Findings", "<Findings: anomalies: 1 of 2 rows (50 %) score above 0, in 1 pattern>"),
+        ("Findings", "<Findings: anomalies: 1 of 2 rows (50 %) scores above 0, in 1 pattern>"),
         ("Incidents", "<Incidents: 1>"),
         ("Incident", f"<Incident in row 1, peak 1: {NAME}, flow>"),
         ("Sourced", "<Sourced after 2 rows, 0 open>"),

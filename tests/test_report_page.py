@@ -274,7 +274,7 @@ def test_hostile_names_stay_text(page):
     assert any(title in line for line in readout(page))
     page.locator("#open-all").click()
     page.wait_for_timeout(300)
-    assert page.title().startswith("3 incidents")
+    assert page.title().startswith("anomalies: 3 incidents")
     assert page.locator("img").count() == 0
     assert HOSTILE in page.locator(".brand").inner_text()
     assert HOSTILE in page.locator("#variables").inner_text()
