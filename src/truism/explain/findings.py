@@ -139,7 +139,8 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
     model = shifts.scorer.model
     variable, memory, words = model.schema.variables[i], model.memory, model.words
     assert memory is not None
-    row, time = shifts.onset(event, i)
+    is_dead = bool(event.stood[i]) and event.dead[i] >= event.last
+    row, time = shifts.onset(event, i, is_dead=is_dead)
     bar, reference = sqrt(model.threshold), float(state.present[event.series].reference[i])
     cost: float | None = max((reference + bar) / (memory.usual[i] + bar), 1.0)
     offset = in_units(variable, float(event.offsets[i]))
@@ -150,7 +151,7 @@ def _differing(shifts: Incidents, event: Event, i: int, state: Following) -> Dif
     so = f"a fault must be {cost:.2g} times as large to begin an incident"
     if cost is not None and cost < SEEN:
         so = "faults begin incidents as before"
-    if event.stood[i] and event.dead[i] >= event.last:
+    if is_dead:
         off, so, cost = "dead", "not judged until it moves", None
     elif isinstance(variable, Numeric) and variable.has_spread and not event.n_known[i]:
         off, so, cost = "missing", "not judged until it is back", None

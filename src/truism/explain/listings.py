@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from truism.arrays import Floats
 from truism.explain.blames import blame, fold, note, say_spared, suspects_among
-from truism.explain.clues import Clue, CluesOfRow, Lasting, Moved, conditional_on, round_to
+from truism.explain.clues import Clue, CluesOfRow, Dead, Lasting, Moved, conditional_on, round_to
 from truism.explain.incidents import (
     Course,
     Incident,
@@ -233,7 +233,8 @@ class Incidents(Listing[Incident]):
             if row != event.peak:
                 place = {"row": row, "when": None if time is None else say_when(row, time)}
             if since != NEVER:
-                place |= dict(zip(("since", "began"), self.onset(event, i), strict=True))
+                onset = self.onset(event, i, is_dead=isinstance(clues[0], Dead))
+                place |= dict(zip(("since", "began"), onset, strict=True))
             blamed_for = blame(
                 *(self.scorer, name, float(shares[i]), float(event.parts[i]), clues, suspects),
                 offset=in_units(model.schema.variables[i], float(offsets[i])),
@@ -247,13 +248,13 @@ class Incidents(Listing[Incident]):
                 row, time = event.first, self.stamp(event.first).time
             yield course_of(blamed_for, clues[0], row, time, first, event.kind)
 
-    def onset(self, event: Event, i: int) -> tuple[int, Moment | None]:
+    def onset(self, event: Event, i: int, *, is_dead: bool) -> tuple[int, Moment | None]:
         """Return in which row a variable of an event began to deviate, and when.
 
         What is dead began to be so before that could be known, and before the rows that are kept.
         """
         row, n_rows = int(event.since[i]), int(event.stood[i])
-        if not n_rows:
+        if not is_dead:
             row = event.first if row == NEVER else row
             return row, self.stamp(row).time
         row, series = int(event.dead[i]), self.scorer.model.series
