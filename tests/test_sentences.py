@@ -251,7 +251,7 @@ def test_what_leaves_the_place_where_it_stood_is_told_against_that_place():
     assert re.fullmatch(r"level about 1[34]\d", said.expected)
     assert said.evidence.endswith("so it is normal")
     value, before = re.search(
-        r"level read (\S+), having been about (\S+?)\.$", back.summary
+        r"level read (\S+) instead of about (\S+?) as lately\.$", back.summary
     ).groups()
     assert abs(float(value) - 101) < 4
     assert abs(float(before) - 140) < 4

@@ -348,7 +348,7 @@ def _say_moved(clue: Moved, legend: Legend) -> Reason:
     low, high = (shorten(bound, same_side(bound, (clue.found,))) for bound in (clue.low, clue.high))
     is_normal = clue.low <= clue.found <= clue.high
     evidence = f"training had {low} to {high}{unit}{', so it is normal' if is_normal else ''}"
-    because = "it has been so lately"
+    because = "its recent offset from such rows puts it there"
     return Reason(expected, found, because, evidence, "", 0.0, kind="moved")
 
 
@@ -443,7 +443,7 @@ def _stated(variable: str, clue: Clue, legend: Legend) -> Statement:
             found = shorten(clue.found, lambda _: True)
             before = format_number(clue.lately)
             before += legend.after(variable)
-            return Statement(variable, "read", f"{found}, having been about {before}")
+            return Statement(variable, "read", f"{found} instead of about {before} as lately")
 
 
 def join(statements: Sequence[Statement]) -> str:
