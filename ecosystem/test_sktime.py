@@ -18,16 +18,16 @@ def series(n_rows, **options):
 def test_it_passes_the_checks_of_sktime():
     from sktime.utils.estimator_checks import check_estimator
 
-    from truism.sktime import InvariantRules
+    from truism.sktime import RuleDetector
 
-    check_estimator(InvariantRules, raise_exceptions=True, verbose=False)
+    check_estimator(RuleDetector, raise_exceptions=True, verbose=False)
 
 
 def test_it_finds_what_the_detector_finds():
-    from truism.sktime import InvariantRules
+    from truism.sktime import RuleDetector
 
     normal, today = series(2000), series(1000, seed=1, attacks=schedule(1000, seed=1))
-    found = InvariantRules(truism.InvariantRuleDetector(random_state=1)).fit(normal)
+    found = RuleDetector(truism.InvariantRuleDetector(random_state=1)).fit(normal)
     alone = truism.InvariantRuleDetector(random_state=1).fit(normal.reset_index())
     assert found.detector_.model_.series is not None
     rows = np.flatnonzero(alone.predict(today.reset_index()) == -1)

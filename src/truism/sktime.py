@@ -8,7 +8,7 @@ from sktime.detection.base import BaseDetector
 from truism.estimator import InvariantRuleDetector
 
 
-class InvariantRules(BaseDetector):  # type: ignore[misc]
+class RuleDetector(BaseDetector):  # type: ignore[misc]
     """An `InvariantRuleDetector` with sktime's names and shapes: anomalous rows by their number.
 
     Parameters
@@ -26,11 +26,11 @@ class InvariantRules(BaseDetector):  # type: ignore[misc]
     --------
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from truism.sktime import InvariantRules
+    >>> from truism.sktime import RuleDetector
     >>> rows = np.arange(400)
     >>> pump = rows // 20 % 2
     >>> normal = pd.DataFrame({"pump": pump, "flow": pump * 2.5 + rows % 3 / 100})
-    >>> detector = InvariantRules().fit(normal)
+    >>> detector = RuleDetector().fit(normal)
     >>> today = normal[:100].copy()
     >>> today.loc[50, "flow"] = 7.0
     >>> detector.predict(today)["ilocs"].tolist()
@@ -53,7 +53,7 @@ class InvariantRules(BaseDetector):  # type: ignore[misc]
         self.detector = detector
         super().__init__()
 
-    def _fit(self, X: pd.DataFrame, y: Any = None) -> "InvariantRules":  # noqa: ARG002, N803
+    def _fit(self, X: pd.DataFrame, y: Any = None) -> "RuleDetector":  # noqa: ARG002, N803
         detector = InvariantRuleDetector(ordered=True) if self.detector is None else self.detector
         self.detector_ = detector.__sklearn_clone__().fit(_with_times(X))
         return self
