@@ -149,9 +149,9 @@ class Ready:
         `apart` is how far numbers lie from those of such training rows; the result is None if that must
         be known, because something is an alarm.
         """
-        from truism.incidents.phases import Course
+        from truism.incidents.phases import Unfolding
 
-        course = Course(name, before, self.numbers, self.scales)
+        course = Unfolding(name, before, self.numbers, self.scales)
         apart = np.empty((0, run.points.shape[1])) if apart is None else apart
         of_values = (run.points, run.evidence, apart, run.dead, run.lasting, run.known, run.anew)
         excess = course.follow(run.rows, *map(np.ascontiguousarray, of_values))

@@ -47,7 +47,7 @@ from truism.incidents.kernels import (
 MORE = 16  # events for which there is room, beside those that are there
 
 
-class Course:
+class Unfolding:
     """A series that is followed: what the loop changes, and what it leaves to do."""
 
     def __init__(
