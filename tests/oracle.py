@@ -549,6 +549,7 @@ class Followed:
         members = {i for i in self.every if event["blame"][i] > 0}
         event["members"] = {i for i in members if event["blame"][i] >= self.SHARE * total}
         for i in event["members"]:
+            event["frozen"][i] = min(event["frozen"][i], self.reference[i])
             self.reference[i] = max(self.reference[i], event["highest"][i])
             self.place[i], self.stray[i] = self.near[i], self.memory.stray[i]
         self.standing.append(event)
@@ -576,6 +577,8 @@ class Followed:
                     event["since"][i] = self.n
                 if (first or counts) and far > event["strength"][i]:
                     event["telling"][i], event["strength"][i] = self.n, far
+                    if "members" not in event and not self.leaps[i]:
+                        event["stood"][i] = False
 
     def add(self, event, points, parts, unfolds=True):
         """Add a row; return whether by itself, or by its place, it would be an alarm if it lasted."""
@@ -649,13 +652,8 @@ class Followed:
             elif self.n - event["last"] > self.gap:
                 self.standing.remove(event)
                 self.ended.append(event)
-                for i in event["members"]:
-                    if not event["slow"]:
-                        self.reference[i] = min(self.reference[i], event["frozen"][i])
-                    for other in (self.rising, self.active, *self.standing):
-                        if other is not None:
-                            frozen = other["frozen"]
-                            frozen[i] = min(frozen[i], self.reference[i])
+                for i in event["members"] if not event["slow"] else ():
+                    self.reference[i] = min(self.reference[i], event["frozen"][i])
         if self.active is None:
             free = [i for i in self.every if self.since(i) is None]
             drift = [0.0 for _ in self.every]

@@ -188,6 +188,9 @@ class Unfolding:
         levels, blame = self.levels, self.values[k, BLAME]
         own = (blame > 0) & (blame >= OWN * in_turn(blame))
         self.counts[k, PHASE], self.numbers[k, MEMBER, own] = STANDING, 1
+        # Where what stood when it began has ended, references have returned meanwhile.
+        frozen = self.values[k, FROZEN]
+        frozen[own] = np.minimum(frozen, levels.reference)[own]
         levels.reference[own] = np.maximum(levels.reference, self.values[k, HIGHEST])[own]
         levels.standing[own & (levels.standing == NEVER)] = self.counts[k, START]
         levels.place[own], levels.stray[own] = levels.near[own], self.scales.stray[own]
@@ -210,9 +213,6 @@ class Unfolding:
         levels.led[main] += self.values[k, LATELY, main] == 0  # a way back is no fault of its own
         if not self.counts[k, IS_SLOW]:
             levels.reference[own] = np.minimum(levels.reference, self.values[k, FROZEN])[own]
-        # What began meanwhile must not raise the references again when it ends.
-        frozen, present = self.values[:, FROZEN], self.counts[:, PHASE] < ENDED
-        frozen[np.ix_(present, own)] = np.minimum(frozen, levels.reference)[np.ix_(present, own)]
         levels.standing[own] = NEVER
         for other in np.flatnonzero(self.counts[:, PHASE] == STANDING):
             start, shared = self.counts[other, START], own & (self.numbers[other, MEMBER] > 0)
