@@ -57,8 +57,9 @@ for hour in range(4, 8):
     print(f"hour {hour}  exit code {done.returncode}")
 
 # %%
-# The exit code is 1 if something is new or goes on, so ``truism check … || alert`` is enough. A
-# file that was checked already has no new rows:
+# The exit code is 1 if something is new or goes on. For one message when something begins and one when
+# it ends, take the lines that are ``opened`` or ``closed``. A file that was checked already has no new
+# rows:
 _ = run("truism check hour-7.csv -m line3.truism.json --state line3.state")
 
 # %%
