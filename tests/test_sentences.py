@@ -192,6 +192,14 @@ def test_a_shift_says_since_when_of_each():
     )
 
 
+def test_a_lasting_change_of_a_change_says_that_it_is_one():
+    clue = Outside("Δa", 3.0, -1.0, 1.0, 1.0)
+    assert story([course("Δa", 1.0, None, clue=clue)], "shift", ongoing=True) == (
+        "Since 3 Aug 04:00 a is unlike training (first changed by 3 instead of at most 1); "
+        "214 rows so far."
+    )
+
+
 def test_an_incident_without_blames_has_a_sentence_too():
     assert story([]) == "214 rows in a row unusual."
     assert story([], n_rows=1) == "One unusual row."

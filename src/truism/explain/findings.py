@@ -113,10 +113,10 @@ def find_interruptions(
     ]
 
 
-def listed(texts: Sequence[str]) -> str:
+def first_few(texts: Sequence[str]) -> str:
     """List the first few texts, and count the others.
 
-    >>> listed(["Mon", "Tue"]), listed(["Mon", "Tue", "Wed", "Thu"])
+    >>> first_few(["Mon", "Tue"]), first_few(["Mon", "Tue", "Wed", "Thu"])
     ('Mon, Tue', 'Mon, Tue, Wed and 1 more')
     """
     rest = len(texts) - N_NAMED
@@ -296,7 +296,7 @@ class Findings(Printed, msgspec.Struct, frozen=True, eq=False, kw_only=True):
         made = self.incidents.scorer.model.provenance.notices
         doubts = [notice.text for notice in made if notice.code == "no_series"][:1]
         if self.interruptions:
-            doubts.append(f"No rows {listed([*map(str, self.interruptions)])}.")
+            doubts.append(f"No rows {first_few([*map(str, self.interruptions)])}.")
         if self.coarser:
             doubts.append(
                 f"Fewer decimals than in training: {shorten(self.coarser)}. Rows may be reported "
@@ -368,7 +368,7 @@ def _say_alike(incidents: Incidents, first: int, rows: Sequence[int]) -> str:
         moments = [time for time in times.values() if isinstance(time, datetime)]
         if len(moments) == len(times):
             every = f", {_say_regular(moments)}"
-    return f"{len(when):,} more like it{every}: {listed(when)}"
+    return f"{len(when):,} more like it{every}: {first_few(when)}"
 
 
 def _say_regular(times: Sequence[datetime]) -> str:

@@ -310,7 +310,8 @@ def _lies(course: Course, verb: str, than: str, is_now: bool, legend: Legend) ->
     if off and _leans(course):
         return f"{legend.name(blame.variable)} {verb} {off}"
     statement = _state(course, legend)
-    then = f"first {statement.rest}{statement.condition}"
+    change = "changed by " if statement.verb == "changed by" else ""
+    then = f"first {change}{statement.rest}{statement.condition}"
     then += f", {'now' if is_now else 'on average'} {off}" if off else ""
     return f"{statement.name} {'is' if is_now else 'was'} unlike training ({then})"
 

@@ -53,12 +53,6 @@ class Counter(msgspec.Struct, frozen=True, tag=True, forbid_unknown_fields=True)
         return f"Column {self.column!r} {does}: it holds {self.reason}."
 
 
-def is_meter(column: Column, *, in_order: bool = False) -> bool:
-    """Return whether what a column says is by how much it grew."""
-    counter = find_counter(column, in_order=in_order)
-    return counter is not None and counter.counts == "amounts"
-
-
 def are_in_order(axis: Column | None) -> bool:
     """Return whether rows follow each other in time, so that what never falls is not merely sorted."""
     if axis is None or axis.kind != "time":
